@@ -35,6 +35,10 @@ pub struct Configuration {
     /// over to the customer's next invoice (invoicing 7.7).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub least_charges: BTreeMap<Currency, Decimal>,
+    /// True where invoices are taxed: their taxes are asked for before they are issued (invoicing 16.1), and the
+    /// host [answers](crate::Account::calculate_taxes). Off unless chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub calculates_taxes: bool,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -93,6 +97,7 @@ impl Default for Configuration {
             due_date_basis: DueDateBasis::default(),
             default_invoice_memo: None,
             least_charges: BTreeMap::new(),
+            calculates_taxes: false,
             features: Features::default(),
         }
     }

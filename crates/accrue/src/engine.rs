@@ -27,6 +27,7 @@ pub use self::{
         preview::{
             BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
         },
+        taxes::TaxProvider,
     },
     kernel::{Account, Attempt, Billing, Call, KeyedCall},
     time::tick::Tick,

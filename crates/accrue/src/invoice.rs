@@ -13,6 +13,7 @@ mod line;
 mod list;
 mod one_off;
 mod purchase;
+mod tax;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(crate) use self::{
     figures::{Charges, lines},
     life::Issue,
     purchase::Bought,
+    tax::TaxAnswer,
     terms::Terms,
 };
 pub use self::{
@@ -46,6 +48,7 @@ pub use self::{
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine},
     purchase::BlockInvoices,
+    tax::{TaxAmount, TaxOutcome, TaxReason, TaxRequest, TaxedLine},
     update::{InvoiceUpdate, Payment},
 };
 pub use crate::credit::purchase::PaymentTerms;
@@ -84,6 +87,12 @@ pub struct Invoice {
     pub eligible_to_issue_at: Option<Timestamp>,
     /// True for a draft that is issued by itself.
     pub will_auto_issue: bool,
+    /// Instant at which issuing it last failed, because its tax was refused (invoicing 4.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue_failed_at: Option<Timestamp>,
+    /// Instant from which the tax of a draft is asked for that waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asks_tax_at: Option<Timestamp>,
     /// Instant at which it was issued.
     pub issued_at: Option<Timestamp>,
     /// Instant at which it became paid; `None` in other states.
@@ -94,7 +103,7 @@ pub struct Invoice {
     pub voided_at: Option<Timestamp>,
     /// Sum of its lines before adjustments.
     pub subtotal: Decimal,
-    /// Sum of its lines after adjustments and credits.
+    /// Sum of its lines after adjustments and credits, with their taxes.
     pub total: Decimal,
     /// Amount that is left to pay: the total with the customer's balance, less credit notes.
     pub amount_due: Decimal,

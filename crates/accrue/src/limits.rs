@@ -202,6 +202,8 @@ pub const PORTAL_SESSIONS: usize = 100;
 pub const PROVIDER_CHARACTERS: usize = 500;
 /// The most attempts to pay an invoice, to which one is added by hand.
 pub const PAYMENT_ATTEMPTS: usize = 100;
+/// The most taxes of a line of an invoice.
+pub const TAXES_OF_LINE: usize = 20;
 /// The most lines by hand of an invoice.
 pub const LINES_BY_HAND: usize = 200;
 /// The longest time that a one-off invoice is dated ahead, in months (invoicing 9.1).

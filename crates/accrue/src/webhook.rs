@@ -222,6 +222,14 @@ pub enum Body {
         /// True where nothing was left to pay.
         automatically_marked_as_paid: bool,
     },
+    /// `invoice.issue_failed`: its tax was refused.
+    #[serde(rename = "invoice.issue_failed")]
+    InvoiceIssueFailed {
+        /// The draft.
+        invoice_id: InvoiceId,
+        /// Why.
+        reason: String,
+    },
     /// `invoice.invoice_date_elapsed`: the date of a draft has passed.
     #[serde(rename = "invoice.invoice_date_elapsed")]
     InvoiceDateElapsed {
@@ -378,6 +386,7 @@ impl Body {
             Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",
             Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
             Self::InvoiceIssued { .. } => "invoice.issued",
+            Self::InvoiceIssueFailed { .. } => "invoice.issue_failed",
             Self::InvoiceDateElapsed { .. } => "invoice.invoice_date_elapsed",
             Self::InvoiceEdited { .. } => "invoice.edited",
             Self::InvoicePaymentProcessing(_) => "invoice.payment_processing",
@@ -415,6 +424,7 @@ impl Body {
             | Self::CreditBalanceRecovered(_)
             | Self::CreditLedgerIncremented { .. }
             | Self::InvoiceIssued { .. }
+            | Self::InvoiceIssueFailed { .. }
             | Self::InvoiceDateElapsed { .. }
             | Self::InvoiceEdited { .. }
             | Self::InvoicePaymentProcessing(_)
@@ -452,6 +462,7 @@ impl Body {
         match self {
             Self::InvoicingThresholdExceeded { invoice_id, .. }
             | Self::InvoiceIssued { invoice_id, .. }
+            | Self::InvoiceIssueFailed { invoice_id, .. }
             | Self::InvoiceDateElapsed { invoice_id, .. }
             | Self::InvoiceEdited { invoice_id, .. }
             | Self::InvoiceMarkedAsPaid { invoice_id, .. }

@@ -33,6 +33,7 @@ pub(super) mod redemptions;
 pub(super) mod related;
 pub(super) mod subscription_changes;
 pub(super) mod subscriptions;
+pub(super) mod taxes;
 pub(super) mod top_ups;
 pub(super) mod usage;
 pub(super) mod usage_series;

@@ -144,6 +144,7 @@ impl Invoice {
             adjusted_subtotal: amount.clone(),
             credits_applied: Decimal::zero(),
             partially_invoiced: Decimal::zero(),
+            tax_amounts: Vec::new(),
             amount,
             parts: Vec::new(),
         });

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::LineAdjustment;
+use super::{LineAdjustment, TaxAmount};
 use crate::{
     CivilDate, CreditNoteId, CreditNoteLineId, Currency, CustomerId, Decimal, Description, Error,
     IdOr, InstantRange, InvoiceId, InvoiceLineId, Name, PriceId, SubscriptionId, Timeframe,
@@ -37,7 +37,7 @@ pub struct CreditNote {
     pub voided_at: Option<Timestamp>,
     /// Sum of the amounts of its lines.
     pub subtotal: Decimal,
-    /// What it takes back in all: with the shares of adjustments over the invoice.
+    /// What it takes back in all: with the shares of adjustments over the invoice, and of taxes.
     pub total: Decimal,
     /// What of the total went to the customer's balance.
     pub returned: Decimal,
@@ -68,6 +68,9 @@ pub struct CreditNoteLine {
     pub adjustments: Vec<LineAdjustment>,
     /// Amount before the shares of adjustments over the invoice.
     pub amount: Decimal,
+    /// Shares of its taxes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tax_amounts: Vec<TaxAmount>,
 }
 
 /// Effect of a credit note (invoicing 10.3).

@@ -3,7 +3,7 @@
 use super::{
     BalanceAction, BalanceTransaction, CreditNote, CreditNoteEffect, CreditNoteLine,
     CreditNoteReason, CreditNoteSource, Invoice, InvoiceLine, InvoiceStatus, LineAdjustment,
-    NewCreditNote, Receivables,
+    NewCreditNote, Receivables, TaxAmount,
     balance::{Movement, check_money},
 };
 use crate::{
@@ -18,6 +18,7 @@ pub(crate) struct Share {
     pub(crate) adjustments: Vec<LineAdjustment>,
     /// Amount before adjustments over the invoice: what can be credited.
     pub(crate) amount: Decimal,
+    pub(crate) taxes: Vec<TaxAmount>,
 }
 
 /// What is credited of a line of an invoice.
@@ -50,8 +51,8 @@ pub(crate) struct Crediting<'a> {
 
 impl From<&CreditNoteLine> for Share {
     fn from(line: &CreditNoteLine) -> Self {
-        let CreditNoteLine { subtotal, adjustments, amount, .. } = line.clone();
-        Self { subtotal, adjustments, amount }
+        let CreditNoteLine { subtotal, adjustments, amount, tax_amounts: taxes, .. } = line.clone();
+        Self { subtotal, adjustments, amount, taxes }
     }
 }
 
@@ -76,13 +77,20 @@ impl Share {
             .collect();
         let over_invoice: Decimal = over_invoice(&adjustments).sum();
         let amount = &line.amount - &over_invoice;
-        Self { subtotal: worth(&line.subtotal), adjustments, amount }
+        let taxes = line.tax_amounts.clone();
+        Self { subtotal: worth(&line.subtotal), adjustments, amount, taxes }
     }
 
-    /// Returns what it comes to with adjustments over the invoice.
-    pub(crate) fn total(&self) -> Decimal {
+    /// Returns what it comes to with adjustments over the invoice, before taxes.
+    pub(crate) fn net(&self) -> Decimal {
         let over_invoice: Decimal = over_invoice(&self.adjustments).sum();
         &self.amount + &over_invoice
+    }
+
+    /// Returns what it comes to with adjustments over the invoice, and with taxes.
+    pub(crate) fn total(&self) -> Decimal {
+        let taxes: Decimal = self.taxes.iter().map(|tax| &tax.amount).sum();
+        self.net() + taxes
     }
 
     pub(crate) fn subtract(&mut self, other: &Self) {
@@ -94,24 +102,28 @@ impl Share {
                 None => self.adjustments.push(LineAdjustment { amount: -&of.amount, ..of.clone() }),
             }
         }
+        // A share has the taxes of what it is of, in their order.
+        let taxes = self.taxes.iter_mut().zip(&other.taxes);
+        taxes.for_each(|(own, of)| own.amount -= &of.amount);
     }
 
-    /// Takes so much of what it comes to with adjustments over the invoice, and the same share of everything
-    /// else: of one that comes to more than nothing.
-    pub(crate) fn take_total(&mut self, total: &Decimal, currency: Currency) -> Self {
-        let whole = self.total();
-        if *total == whole {
+    /// Takes so much of what it comes to before taxes with adjustments over the invoice, and the same share of
+    /// everything else: of one that comes to more than nothing.
+    pub(crate) fn take_net(&mut self, net: &Decimal, currency: Currency) -> Self {
+        let whole = self.net();
+        if *net == whole {
             return std::mem::take(self);
         }
-        let part = |of: &Decimal| of.share(total, &whole, currency.places());
+        let part = |of: &Decimal| of.share(net, &whole, currency.places());
         let adjustments: Vec<_> = self
             .adjustments
             .iter()
             .map(|of| LineAdjustment { amount: part(&of.amount), ..of.clone() })
             .collect();
         let over_invoice: Decimal = over_invoice(&adjustments).sum();
-        let amount = total - &over_invoice;
-        let share = Self { subtotal: part(&self.subtotal), adjustments, amount };
+        let amount = net - &over_invoice;
+        let taxes = shares(&self.taxes, part);
+        let share = Self { subtotal: part(&self.subtotal), adjustments, amount, taxes };
         self.subtract(&share);
         share
     }
@@ -130,10 +142,16 @@ impl Share {
                 .map(|of| LineAdjustment { amount: part(&of.amount), ..of.clone() })
                 .collect(),
             amount: amount.clone(),
+            taxes: shares(&whole.taxes, part),
         };
         self.subtract(&share);
         share
     }
+}
+
+/// Returns a part of each tax.
+fn shares(taxes: &[TaxAmount], part: impl Fn(&Decimal) -> Decimal) -> Vec<TaxAmount> {
+    taxes.iter().map(|tax| TaxAmount { amount: part(&tax.amount), ..tax.clone() }).collect()
 }
 
 fn over_invoice(adjustments: &[LineAdjustment]) -> impl Iterator<Item = &Decimal> {
@@ -206,7 +224,7 @@ impl Invoice {
             crediting;
         let total: Decimal = credits.iter().map(|of| of.share.total()).sum();
         let lines = credits.into_iter().map(|Credit { line, price_id, name, period, share }| {
-            let Share { subtotal, adjustments, amount } = share;
+            let Share { subtotal, adjustments, amount, taxes: tax_amounts } = share;
             CreditNoteLine {
                 id: CreditNoteLineId::derived(at, &[id.as_bytes(), line.as_bytes()]),
                 invoice_line_id: line,
@@ -216,6 +234,7 @@ impl Invoice {
                 subtotal,
                 adjustments,
                 amount,
+                tax_amounts,
             }
         });
         let lines: Vec<_> = lines.collect();

@@ -108,6 +108,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             credits_applied,
             amount: left - &partially_invoiced,
             partially_invoiced,
+            tax_amounts: Vec::new(),
             parts: line.parts.clone(),
         }
     });

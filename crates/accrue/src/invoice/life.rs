@@ -64,6 +64,8 @@ impl Invoice {
             due_date: None,
             eligible_to_issue_at: Some(invoice_date),
             will_auto_issue: false,
+            issue_failed_at: None,
+            asks_tax_at: None,
             issued_at: None,
             paid_at: None,
             payment_received_at: None,
@@ -105,7 +107,7 @@ impl Invoice {
 
     /// Shows lines, and what they come to.
     pub(crate) fn show(&mut self, (lines, subtotal): (Vec<InvoiceLine>, Decimal)) {
-        self.total = lines.iter().map(|line| &line.amount).sum();
+        self.total = lines.iter().map(|line| &line.amount + &line.tax()).sum();
         (self.lines, self.subtotal) = (lines, subtotal);
         self.amount_due = self.total.clone();
     }
@@ -159,7 +161,7 @@ impl Invoice {
         self.invoice_number = issue.receivables.next_number();
         self.status = InvoiceStatus::Issued;
         (self.by_hand, self.awaits_date) = (Vec::new(), false);
-        (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
+        (self.eligible_to_issue_at, self.will_auto_issue, self.asks_tax_at) = (None, false, None);
         self.issued_at = Some(issue.at);
         issue.terms.set_due_date(self, issue.basis);
         let carried = &issue.customer.carried;
@@ -169,7 +171,7 @@ impl Invoice {
     /// Refuses to issue by hand what is issued by itself, or not yet to be (invoicing 9.5).
     pub(crate) fn check_issue(&self, now: Timestamp) -> Result<(), Error> {
         self.check_status(&[InvoiceStatus::Draft])?;
-        if self.will_auto_issue {
+        if self.will_auto_issue && !self.awaits_tax() {
             return Err(Error::constraint("the invoice is issued by itself"));
         }
         match self.eligible_to_issue_at {

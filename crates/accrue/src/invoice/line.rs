@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::TaxAmount;
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe,
@@ -37,8 +38,11 @@ pub struct InvoiceLine {
     /// Amount that earlier threshold invoices billed of it, in the currency of the invoice.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub partially_invoiced: Decimal,
-    /// Amount that it adds to the invoice, in the currency of that.
+    /// Amount that it adds to the invoice before taxes, in the currency of that.
     pub amount: Decimal,
+    /// Taxes, of the amount: of a draft none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tax_amounts: Vec<TaxAmount>,
     /// Parts that the subtotal is made of, exact, where they can be told: by the values of a property where
     /// the price names one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -221,14 +221,14 @@ proptest! {
         let (mut left, mut uncredited) = (whole.clone(), whole.clone());
         for (part, is_total) in parts {
             let part = number(&format!("{part}e-2"));
-            let most = if is_total { left.total() } else { left.amount.clone() };
+            let most = if is_total { left.net() } else { left.amount.clone() };
             let part = part.min(most);
             if part > Decimal::zero() {
                 let share = match is_total {
-                    true => left.take_total(&part, usd),
+                    true => left.take_net(&part, usd),
                     false => left.take(&part, &whole, usd),
                 };
-                let found = if is_total { share.total() } else { share.amount.clone() };
+                let found = if is_total { share.net() } else { share.amount.clone() };
                 prop_assert_eq!(found, part);
                 uncredited.subtract(&share);
             }

@@ -11,7 +11,9 @@ use crate::{
         rows::{self, invoices, lists::Walk, outbox},
         time::{collecting, current, invoicing, one_off, purchases, voiding},
     },
-    invoice::{Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus, InvoiceUpdate, Payment},
+    invoice::{
+        Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus, InvoiceUpdate, Payment, TaxAnswer,
+    },
     limits,
     page::{Listing, Position},
     schema::{self, Index},
@@ -102,7 +104,8 @@ impl Account {
         )
     }
 
-    /// Issues a draft that is not issued by itself (invoicing 9.5).
+    /// Issues a draft that is not issued by itself (invoicing 9.5). Where it is to be taxed, it waits for its
+    /// tax, and is issued by what [reports](Self::report_taxes) that.
     ///
     /// # Errors
     ///
@@ -172,6 +175,19 @@ pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Res
         }
         _ => Ok(()),
     }
+}
+
+/// Computes what a draft shows as it is billed: without what it takes back of fees.
+pub(super) async fn show_as_billed(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+) -> Result<(), Error> {
+    let Some(subscription) = invoice.subscription_id else { return show(tx, invoice).await };
+    if invoice.source == InvoiceSource::Partial {
+        return show(tx, invoice).await;
+    }
+    let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+    invoicing::show_as_billed(tx, &entry, invoice).await.map(|_| ())
 }
 
 async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoice, Error> {
@@ -325,7 +341,7 @@ async fn update_invoice(
     }
     if invoice.is_to_be_issued() {
         // Its date has come by that.
-        one_off::issue(tx, &mut invoice, tx.now).await?;
+        one_off::issue(tx, &mut invoice, None, tx.now).await?;
     }
     show(tx, &mut invoice).await?;
     Ok(invoice)
@@ -335,13 +351,27 @@ async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoic
     let mut invoice = current_invoice(tx, id).await?;
     show(tx, &mut invoice).await?;
     invoice.check_issue(tx.now)?;
-    let Some(subscription) = invoice.subscription_id else {
-        one_off::issue(tx, &mut invoice, tx.now).await?;
-        return Ok(invoice);
+    issue_draft(tx, invoice, None).await
+}
+
+/// Issues a draft, with taxes where these are known; one that is to be taxed waits for that first.
+pub(super) async fn issue_draft(
+    tx: &mut Transaction<'_>,
+    mut invoice: Invoice,
+    taxes: Option<TaxAnswer<'_>>,
+) -> Result<Invoice, Stop> {
+    let mut issued = if let Some(subscription) = invoice.subscription_id {
+        let mut entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+        let issued = invoicing::issue(tx, &mut entry, invoice, taxes, tx.now).await?;
+        rows::subscriptions::save_subscription(tx, &entry).await?;
+        issued
+    } else {
+        one_off::issue(tx, &mut invoice, taxes, tx.now).await?;
+        invoice
     };
-    let mut entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
-    let issued = invoicing::issue(tx, &mut entry, invoice, tx.now).await?;
-    rows::subscriptions::save_subscription(tx, &entry).await?;
+    if issued.awaits_tax() {
+        show(tx, &mut issued).await?;
+    }
     Ok(issued)
 }
 

@@ -121,7 +121,7 @@ async fn create_invoice(tx: &mut Transaction<'_>, new: &NewInvoice) -> Result<In
     invoice_lines::put_prices(tx, &guard, &prices)?;
     invoices::put_new(tx, &invoice).await?;
     if invoice.is_to_be_issued() {
-        one_off::issue(tx, &mut invoice, tx.now).await?;
+        one_off::issue(tx, &mut invoice, None, tx.now).await?;
     }
     show(tx, &mut invoice).await?;
     Ok(invoice)

@@ -263,12 +263,10 @@ async fn save_collection(
     let (account, customer, id) = (tx.account, of.customer_id, of.id);
     let next = |of: &Invoice| of.next_collection().map(|(at, _)| at);
     let started = |of: &Invoice| of.started_payment().map(|of| of.started_at);
-    let (old, new) = (before.and_then(started), after.and_then(started));
-    if old != new {
-        old.iter().for_each(|at| tx.delete(&schema::started_payment(account, *at, id)));
-        let slot = new.map(|at| schema::started_payment(account, at, id));
-        slot.iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
-    }
+    let places = [before.and_then(started), after.and_then(started)];
+    move_row(tx, places, |at| schema::started_payment(account, at, id))?;
+    let places = [before, after].map(|of| of.and_then(|of| of.asks_tax_at));
+    move_row(tx, places, |at| schema::awaited_tax(account, at, id))?;
     let (old, new) = (before.and_then(next), after.and_then(next));
     if old == new {
         return Ok(());
@@ -282,6 +280,19 @@ async fn save_collection(
     let active = guard.get(tx, &slot).await?.unwrap_or_default();
     guard.put(tx, &slot, &ActiveIds { collection, ..active })?;
     active::reschedule(tx, customer).await
+}
+
+/// Moves a row that says no more than that it is at an instant.
+fn move_row(
+    tx: &mut Transaction<'_>,
+    [from, to]: [Option<Timestamp>; 2],
+    slot: impl Fn(Timestamp) -> Slot<Nothing>,
+) -> Result<(), Error> {
+    if from != to {
+        from.map(&slot).iter().for_each(|slot| tx.delete(slot));
+        to.map(&slot).iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
+    }
+    Ok(())
 }
 
 /// Returns the invoice of a customer that is collected next, and when.

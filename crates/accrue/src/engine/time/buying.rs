@@ -131,7 +131,7 @@ async fn bill(
     if settings.mark_as_paid {
         invoicing::issue_as_paid(tx, &mut invoice, at).await?;
     } else if invoice.is_to_be_issued() {
-        invoicing::issue_shown(tx, &mut invoice, [&Carried::NONE; 2], at).await?;
+        invoicing::issue_shown(tx, &mut invoice, [&Carried::NONE; 2], None, at).await?;
     }
     Ok(Some(invoice))
 }

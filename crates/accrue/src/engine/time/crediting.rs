@@ -228,7 +228,7 @@ impl Excess {
         let mut by: BTreeMap<PriceId, Decimal> = BTreeMap::new();
         let is_owed = |of: &Invoice| of.status != InvoiceStatus::Void;
         for (invoice, line) in billed.lines().filter(|(of, _)| is_owed(of)) {
-            *by.entry(line.price_id).or_default() += Share::of(line, invoice.currency).total();
+            *by.entry(line.price_id).or_default() += Share::of(line, invoice.currency).net();
         }
         for invoice in billed.invoices.iter().filter(|of| is_owed(of)) {
             let mut notes = invoice.credit_notes.clone();
@@ -237,7 +237,7 @@ impl Excess {
             for line in credit_notes::lines_that_count(tx, customer, &notes).await? {
                 let of = invoice.lines.iter().find(|of| of.id == line.invoice_line_id);
                 if of.is_some_and(|of| billed.counts(of.price_id, of.period)) {
-                    *by.entry(line.price_id).or_default() -= Share::from(&line).total();
+                    *by.entry(line.price_id).or_default() -= Share::from(&line).net();
                 }
             }
         }
@@ -254,7 +254,7 @@ impl Excess {
             let id = InvoiceId::derived(boundary, &[]);
             let (lines, _) = due::lines(tx, entry, id, boundary).await?;
             for line in lines.iter().filter(|line| billed.counts(line.price_id, line.period)) {
-                *by.entry(line.price_id).or_default() -= Share::of(line, currency).total();
+                *by.entry(line.price_id).or_default() -= Share::of(line, currency).net();
             }
         }
         let Billed { invoices, .. } = billed;
@@ -287,12 +287,12 @@ impl Excess {
             for line in invoice.lines.iter().rev().filter(|line| since < line.period.end()) {
                 let Some(excess) = by.get_mut(&line.price_id) else { continue };
                 let mut left = invoice.left_of(line, &before);
-                let total = excess.clone().min(left.total());
-                if total <= Decimal::zero() {
+                let net = excess.clone().min(left.net());
+                if net <= Decimal::zero() {
                     continue;
                 }
-                let share = left.take_total(&total, invoice.currency);
-                *excess -= &total;
+                let share = left.take_net(&net, invoice.currency);
+                *excess -= &net;
                 let unused = Timeframe::nothing_at(since.max(line.period.start()));
                 credits.push(Credit::of(line, unused.until(line.period.end()), share));
                 if excess.is_zero() {

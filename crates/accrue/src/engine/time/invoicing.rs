@@ -5,9 +5,9 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
-        time::{crediting, due},
+        time::{crediting, due, taxing},
     },
-    invoice::{BalanceTransaction, Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
+    invoice::{BalanceTransaction, Invoice, InvoiceSource, InvoiceStatus, Issue, TaxAnswer, Terms},
     subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
     time::INSTANT,
     webhook::Body,
@@ -31,7 +31,7 @@ pub(in crate::engine) async fn take(
             }
             let mut invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
             if is_automatic(tx, entry).await? {
-                return issue(tx, entry, invoice, at).await.map(|_| ());
+                return issue(tx, entry, invoice, None, at).await.map(|_| ());
             }
             // It was turned off since: somebody issues it, whenever that is.
             invoice.will_auto_issue = false;
@@ -170,7 +170,10 @@ async fn make(
 }
 
 /// Tells whether drafts of a subscription are issued by themselves.
-async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<bool, Error> {
+pub(in crate::engine) async fn is_automatic(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<bool, Error> {
     let of = &entry.subscription;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
@@ -185,8 +188,7 @@ async fn credit_alone(
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<(), Error> {
-    show(tx, entry, &mut invoice).await?;
-    let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
+    let taken_back = show_as_billed(tx, entry, &mut invoice).await?;
     if let Some(since) = taken_back.filter(|_| invoice.lines.is_empty()) {
         invoices::remove(tx, &invoice).await?;
         crediting::settle(tx, entry, since, at).await?;
@@ -194,23 +196,23 @@ async fn credit_alone(
     Ok(())
 }
 
-/// Issues a draft, and returns it. What is taken back of fees that were billed in advance is credited; where
-/// nothing else is due there is no invoice (invoicing 10.6).
+/// Issues a draft, and returns it; one that is to be taxed waits for that first. What is taken back of fees
+/// that were billed in advance is credited; where nothing else is due there is no invoice (invoicing 10.6).
 pub(in crate::engine) async fn issue(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     mut invoice: Invoice,
+    taxes: Option<TaxAnswer<'_>>,
     at: Timestamp,
 ) -> Result<Invoice, Error> {
     if invoice.source == InvoiceSource::Partial {
         invoice.show_made_lines();
         let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
         let terms = [&entry.subscription.carried, &plan.carried];
-        issue_shown(tx, &mut invoice, terms, at).await?;
+        issue_shown(tx, &mut invoice, terms, taxes, at).await?;
         return Ok(invoice);
     }
-    show(tx, entry, &mut invoice).await?;
-    let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
+    let taken_back = show_as_billed(tx, entry, &mut invoice).await?;
     if let Some(since) = taken_back
         && invoice.lines.is_empty()
         && invoice.will_auto_issue
@@ -219,9 +221,13 @@ pub(in crate::engine) async fn issue(
         crediting::settle(tx, entry, since, at).await?;
         return Ok(invoice);
     }
+    if !taxing::settles(tx, &mut invoice, taxes, at).await? {
+        return Ok(invoice);
+    }
     note_applied(tx, entry, &invoice).await?;
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-    issue_shown(tx, &mut invoice, [&entry.subscription.carried, &plan.carried], at).await?;
+    let terms = [&entry.subscription.carried, &plan.carried];
+    issue_by(tx, &mut invoice, terms, at, Invoice::issue).await?;
     match taken_back {
         None => Ok(invoice),
         Some(since) => {
@@ -232,14 +238,19 @@ pub(in crate::engine) async fn issue(
     }
 }
 
-/// Issues a draft with the lines that it shows, by the terms of its subscription and of its plan.
+/// Issues a draft with the lines that it shows, by the terms of its subscription and of its plan; one that is to
+/// be taxed waits for that first.
 pub(super) async fn issue_shown(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
     carried: [&Carried; 2],
+    taxes: Option<TaxAnswer<'_>>,
     at: Timestamp,
 ) -> Result<(), Error> {
-    issue_by(tx, invoice, carried, at, Invoice::issue).await
+    if taxing::settles(tx, invoice, taxes, at).await? {
+        issue_by(tx, invoice, carried, at, Invoice::issue).await?;
+    }
+    Ok(())
 }
 
 /// Issues a draft as paid, because it was paid elsewhere, with the lines that it shows.
@@ -306,6 +317,17 @@ async fn note_applied(
     }
     invoicing.applied.retain(|of| goes_on(of.start));
     Ok(())
+}
+
+/// Shows a draft as it is billed: without what it takes back of fees that were billed in advance. Returns the
+/// instant from which it does.
+pub(in crate::engine) async fn show_as_billed(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice: &mut Invoice,
+) -> Result<Option<Timestamp>, Error> {
+    show(tx, entry, invoice).await?;
+    crediting::take_off(tx, entry, invoice).await
 }
 
 /// Shows a draft as of now: its lines with what they come to, and when it may be issued.

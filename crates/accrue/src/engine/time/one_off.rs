@@ -7,7 +7,7 @@ use crate::{
         rows::{invoices, outbox},
         time::{invoicing, purchases},
     },
-    invoice::{Invoice, InvoiceStatus},
+    invoice::{Invoice, InvoiceStatus, TaxAnswer},
     webhook::Body,
 };
 
@@ -22,18 +22,19 @@ pub(super) async fn elapse(
     let body = Body::InvoiceDateElapsed { invoice_id: invoice.id, invoice_date: at };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
     if invoice.is_to_be_issued() {
-        issue(tx, &mut invoice, at).await?;
+        issue(tx, &mut invoice, None, at).await?;
     }
     Ok(())
 }
 
-/// Issues a draft with its lines.
+/// Issues a draft with its lines; one that is to be taxed waits for that first.
 pub(in crate::engine) async fn issue(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
+    taxes: Option<TaxAnswer<'_>>,
     at: Timestamp,
 ) -> Result<(), Error> {
     invoice.show_lines_by_hand();
-    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], at).await?;
+    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], taxes, at).await?;
     purchases::follow(tx, invoice, at).await
 }

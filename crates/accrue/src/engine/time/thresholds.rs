@@ -113,5 +113,5 @@ async fn issue_or_keep(
     invoices::put_new(tx, &invoice).await?;
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
-    invoicing::issue_shown(tx, &mut invoice, terms, now).await
+    invoicing::issue_shown(tx, &mut invoice, terms, None, now).await
 }

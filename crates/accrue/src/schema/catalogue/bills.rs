@@ -96,6 +96,11 @@ tables! {
         list invoices_of_status(account, status: InvoiceStatus);
     }
 
+    /// Drafts that wait for their tax, by when it is to be asked for.
+    awaited_tax(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
+        list awaited_taxes(account);
+    }
+
     /// Lines of an invoice that was issued, as many as fit a row; of a draft those by hand.
     invoice_lines(account, invoice: InvoiceId, part: u16) -> InvoiceLines [guarded by CustomerHead];
 

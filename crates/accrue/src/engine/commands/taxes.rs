@@ -1,0 +1,226 @@
+//! Taxes that a host calculates: drafts that wait for theirs, and what becomes of them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+use crate::{
+    Error, InstantRange, InvoiceId, InvoiceLineId, Page, PageRequest,
+    engine::{
+        Account, Call,
+        commands::invoices::{current_invoice, issue_draft, show, show_as_billed},
+        kernel::{Op, Stop, Transaction},
+        rows::{self, invoices, lists::Walk, outbox},
+        time::{invoicing, taxing},
+    },
+    invoice::{
+        Invoice, InvoiceSource, InvoiceStatus, TaxAmount, TaxAnswer, TaxOutcome, TaxRequest,
+    },
+    limits,
+    page::{Listing, Position},
+    schema::{self, Index},
+    webhook::Body,
+};
+
+/// Provider that a host calculates taxes with.
+///
+/// It is asked before an invoice is issued, and may be asked more than once for the same: what it answers
+/// counts once.
+#[async_trait]
+pub trait TaxProvider: Send + Sync {
+    /// Calculates the taxes of a draft. `None` where they are not known yet: it is asked again, unless somebody
+    /// [reports](Account::report_taxes) before.
+    async fn calculate(&self, request: &TaxRequest) -> Option<TaxOutcome>;
+}
+
+#[async_trait]
+impl<P: TaxProvider + ?Sized> TaxProvider for Arc<P> {
+    async fn calculate(&self, request: &TaxRequest) -> Option<TaxOutcome> {
+        (**self).calculate(request).await
+    }
+}
+
+impl Account {
+    /// Lists the drafts that wait for their tax and whose tax is to be asked for by now, those that began to
+    /// wait last first.
+    pub async fn list_invoices_awaiting_tax(
+        &self,
+        page: &PageRequest,
+    ) -> Result<Page<InvoiceId>, Error> {
+        let listing =
+            Listing { name: "invoices_awaiting_tax", account: self.id(), filter: String::new() };
+        let index = Index::awaited_taxes(self.id());
+        let mut tx = self.reading();
+        let by_now = InstantRange::default().at_or_before(tx.now);
+        let mut walk = Walk::new(listing, &index, by_now, page)?;
+        let account = self.id();
+        let slot =
+            |at: &Position| schema::invoice(account, InvoiceId::from_bytes(schema::id_at(at)));
+        walk.run(&mut tx, slot, |entry| Some(entry.invoice.id)).await
+    }
+
+    /// Returns what a draft is to be taxed by, as it would be issued now; `None` where nothing is to be asked:
+    /// it waits for no tax, or its customer is taxed no longer.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such invoice.
+    pub async fn tax_request(&self, id: InvoiceId) -> Result<Option<TaxRequest>, Error> {
+        let find = |mut tx| async move {
+            let found = asked_of(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
+    }
+
+    /// Says what the taxes of a draft are that waits for them, and issues it with these (invoicing 4.3), or that
+    /// they cannot be told: then it stays a draft, and is asked for again after an hour where it is issued by
+    /// itself (invoicing 4.5).
+    ///
+    /// An answer whose request is not what would be asked now changes nothing: the draft goes on waiting. Nor
+    /// does one for an invoice that waits no longer.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such invoice;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a line is not one of the draft, or has
+    /// more than [20](crate::limits::TAXES_OF_LINE) taxes.
+    pub fn report_taxes(&self, request: TaxRequest, outcome: TaxOutcome) -> Call<Invoice> {
+        Call::new(
+            self,
+            Op::new("report_taxes", (request, outcome), |tx, (request, outcome)| {
+                Box::pin(report(tx, request, outcome))
+            }),
+        )
+    }
+
+    /// Asks a provider for the taxes of the drafts that wait for theirs, and reports what it answers; returns
+    /// how many were issued. A host does so whenever [`tick`](crate::Billing::tick) has applied something, and
+    /// every few minutes for those that are tried again.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// use accrue::{Decimal, Name, invoice::{TaxAmount, TaxOutcome, TaxReason, TaxRequest}};
+    ///
+    /// /// A fifth of everything.
+    /// struct Vat;
+    ///
+    /// #[async_trait::async_trait]
+    /// impl accrue::TaxProvider for Vat {
+    ///     async fn calculate(&self, request: &TaxRequest) -> Option<TaxOutcome> {
+    ///         let fifth = Decimal::parse("0.2").ok()?;
+    ///         let vat = Name::parse("VAT").ok()?;
+    ///         let taxes = request.lines.iter().map(|line| {
+    ///             let tax = TaxAmount {
+    ///                 description: vat.clone(),
+    ///                 percentage: Some(Decimal::from(20)),
+    ///                 amount: &line.amount * &fifth,
+    ///                 reason: Some(TaxReason::Taxed),
+    ///             };
+    ///             (line.id, vec![tax])
+    ///         });
+    ///         Some(TaxOutcome::Calculated(taxes.collect()))
+    ///     }
+    /// }
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// assert_eq!(account.calculate_taxes(&Vat).await?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn calculate_taxes(&self, provider: &dyn TaxProvider) -> Result<usize, Error> {
+        let mut page = PageRequest::default();
+        let (mut issued, mut failed) = (0_usize, None);
+        loop {
+            let Page { data, next_cursor } = self.list_invoices_awaiting_tax(&page).await?;
+            for id in data {
+                match self.calculate_tax(id, provider).await {
+                    Ok(is_issued) => issued = issued.saturating_add(usize::from(is_issued)),
+                    Err(error) if error.can_be_retried() => return Err(error),
+                    // Whatever is wrong with one customer, the others do not wait for it.
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            let Some(cursor) = next_cursor else {
+                return failed.map_or(Ok(issued), Err);
+            };
+            page = page.after(cursor);
+        }
+    }
+
+    /// Asks for the taxes of one draft, and tells whether it is issued by that.
+    async fn calculate_tax(
+        &self,
+        id: InvoiceId,
+        provider: &dyn TaxProvider,
+    ) -> Result<bool, Error> {
+        let invoice = match self.tax_request(id).await? {
+            None => self.issue_invoice(id).await?,
+            Some(request) => match provider.calculate(&request).await {
+                Some(outcome) => self.report_taxes(request, outcome).await?,
+                None => return Ok(false),
+            },
+        };
+        Ok(invoice.status != InvoiceStatus::Draft)
+    }
+}
+
+async fn asked_of(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Option<TaxRequest>, Error> {
+    let mut invoice = invoices::invoice(tx, id).await?;
+    if !invoice.awaits_tax() {
+        return Ok(None);
+    }
+    show_as_billed(tx, &mut invoice).await?;
+    taxing::request(tx, &invoice).await
+}
+
+async fn report(
+    tx: &mut Transaction<'_>,
+    request: &TaxRequest,
+    outcome: &TaxOutcome,
+) -> Result<Invoice, Stop> {
+    let mut invoice = current_invoice(tx, request.invoice_id).await?;
+    if !invoice.awaits_tax() {
+        show(tx, &mut invoice).await?;
+        return Ok(invoice);
+    }
+    if is_left_to_somebody(tx, &invoice).await? {
+        invoice.leave_to_somebody();
+        invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+        show(tx, &mut invoice).await?;
+        return Ok(invoice);
+    }
+    match outcome {
+        TaxOutcome::Calculated(taxes) => calculated(tx, invoice, request, taxes).await,
+        TaxOutcome::Refused { reason } => {
+            invoice.fail_to_issue(tx.now);
+            invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+            let reason = reason.chars().take(limits::PROVIDER_CHARACTERS).collect();
+            let body = Body::InvoiceIssueFailed { invoice_id: invoice.id, reason };
+            outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
+            show(tx, &mut invoice).await?;
+            Ok(invoice)
+        }
+    }
+}
+
+async fn calculated(
+    tx: &mut Transaction<'_>,
+    invoice: Invoice,
+    request: &TaxRequest,
+    taxes: &BTreeMap<InvoiceLineId, Vec<TaxAmount>>,
+) -> Result<Invoice, Stop> {
+    issue_draft(tx, invoice, Some(TaxAnswer { request, taxes })).await
+}
+
+/// Tells whether drafts of a subscription are issued by themselves no longer, since this one began to wait.
+async fn is_left_to_somebody(tx: &mut Transaction<'_>, invoice: &Invoice) -> Result<bool, Error> {
+    let is_of_boundary = invoice.source == InvoiceSource::Subscription;
+    let Some(id) = invoice.subscription_id.filter(|_| is_of_boundary && invoice.will_auto_issue)
+    else {
+        return Ok(false);
+    };
+    let entry = rows::subscriptions::subscription_entry(tx, id).await?;
+    Ok(!invoicing::is_automatic(tx, &entry).await?)
+}
