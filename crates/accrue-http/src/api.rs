@@ -1,6 +1,6 @@
 use std::{any::Any, fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, Billing, Pace, PaymentGateway};
+use accrue::{Account, Billing, Pace, PaymentGateway, TaxProvider};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header::CONTENT_LENGTH,
@@ -392,6 +392,17 @@ impl ApiBuilder {
     /// ```
     pub fn payment_gateway(mut self, gateway: impl PaymentGateway + 'static) -> Self {
         self.settings.gateway = Some(Box::new(gateway));
+        self
+    }
+
+    /// Asks a provider for the taxes of a draft that is issued by a request (invoicing 9.5, 16.1), where the account
+    /// [calculates](accrue::account::Configuration::calculates_taxes) some. Without one, such a draft waits for
+    /// them.
+    ///
+    /// The request waits for the provider, which bounds its own time. What it does not know yet, and what is
+    /// issued by itself, the host asks it for by [`calculate_taxes`](accrue::Account::calculate_taxes).
+    pub fn tax_provider(mut self, provider: impl TaxProvider + 'static) -> Self {
+        self.settings.tax_provider = Some(Box::new(provider));
         self
     }
 

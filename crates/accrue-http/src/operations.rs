@@ -13,6 +13,7 @@ mod credits;
 mod customers;
 mod events;
 mod invoices;
+mod issuing;
 mod items;
 mod metrics;
 mod payments;

@@ -108,6 +108,10 @@ impl Problem {
         Self::new(Kind::FeatureNotAvailable, detail)
     }
 
+    pub(crate) fn constraint_violation(detail: String) -> Self {
+        Self::new(Kind::ConstraintViolation, detail)
+    }
+
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(Kind::ResourceNotFound, format!("no {what} with this identifier"))
     }

@@ -154,15 +154,14 @@ impl Request {
         })
     }
 
-    /// Runs the last step of an operation, and answers with what it came to. Where it is refused, that is
+    /// Runs the last step of an operation, and replies to what it came to. Where it is refused, that is
     /// no fault of the request.
-    pub(crate) async fn go_on<T: Send + 'static, A: Serialize>(
+    pub(crate) async fn go_on<T: Send + 'static>(
         &self,
         open: &str,
         call: Call<T>,
-        answer: impl Fn(&T) -> A + Send + Sync,
+        reply: impl Fn(&T) -> Reply + Send + Sync,
     ) -> Result<Reply, Problem> {
-        let reply = |outcome: &T| Reply::json(self.status, &answer(outcome));
         let Some(attempt) = &self.attempt else {
             return Ok(reply(&call.await.map_err(of_host)?));
         };

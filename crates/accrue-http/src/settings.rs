@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use accrue::{AccountId, PaymentGateway};
+use accrue::{AccountId, PaymentGateway, TaxProvider};
 
 use crate::{Bounds, Category, Documents, Exceeded, Portal, RateLimit, problem::Problem};
 
@@ -10,6 +10,7 @@ pub(crate) struct Settings {
     pub(crate) error_docs: String,
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
     pub(crate) gateway: Option<Box<dyn PaymentGateway>>,
+    pub(crate) tax_provider: Option<Box<dyn TaxProvider>>,
     pub(crate) documents: Option<Box<dyn Documents>>,
     pub(crate) portal: Option<Portal>,
 }
@@ -20,7 +21,15 @@ const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 impl Default for Settings {
     fn default() -> Self {
         let (bounds, error_docs) = (Bounds::default(), ERROR_DOCS.to_owned());
-        Self { bounds, error_docs, rate_limit: None, gateway: None, documents: None, portal: None }
+        Self {
+            bounds,
+            error_docs,
+            rate_limit: None,
+            gateway: None,
+            tax_provider: None,
+            documents: None,
+            portal: None,
+        }
     }
 }
 

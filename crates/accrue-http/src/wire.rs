@@ -27,4 +27,5 @@ mod price_filters;
 pub(crate) mod prices;
 pub(crate) mod subscriptions;
 mod tax_ids;
+mod taxes;
 pub(crate) mod top_ups;

@@ -10,7 +10,7 @@ use accrue::{AccountId, Billing, Error};
 use accrue_http::{ApiKeys, Authenticate, FixedKey};
 use async_trait::async_trait;
 
-use crate::{FixedKeys, collector::Collector};
+use crate::{FixedKeys, providers::Providers};
 
 /// Lets in whom a key that the server was started with is shown by, and whom one is that is kept in
 /// the store.
@@ -47,8 +47,9 @@ pub(crate) struct Configured {
     billing: Billing,
     /// Without one an account keeps what it has.
     grace_period: Option<Duration>,
+    calculates_taxes: bool,
     /// Whoever is told of each account.
-    collector: Option<Arc<Collector>>,
+    providers: Option<Arc<Providers>>,
     /// Accounts that have it.
     given: Mutex<BTreeSet<AccountId>>,
 }
@@ -60,12 +61,24 @@ impl Configured {
         grace_period: Option<Duration>,
     ) -> Self {
         let billing = billing.clone();
-        Self { inner, billing, grace_period, collector: None, given: Mutex::default() }
+        Self {
+            inner,
+            billing,
+            grace_period,
+            calculates_taxes: false,
+            providers: None,
+            given: Mutex::default(),
+        }
     }
 
-    /// Tells a collector of the accounts that ask.
-    pub(crate) fn telling(self, collector: &Arc<Collector>) -> Self {
-        Self { collector: Some(Arc::clone(collector)), ..self }
+    /// Has the taxes of accounts calculated, or not.
+    pub(crate) fn with_taxes(self, calculates_taxes: bool) -> Self {
+        Self { calculates_taxes, ..self }
+    }
+
+    /// Tells providers of the accounts that ask.
+    pub(crate) fn telling(self, providers: &Arc<Providers>) -> Self {
+        Self { providers: Some(Arc::clone(providers)), ..self }
     }
 
     async fn give(&self, account: &AccountId) -> Result<(), Error> {
@@ -76,14 +89,15 @@ impl Configured {
         let found = handle.configuration().await?;
         let mut wanted = found.clone();
         wanted.features.invoices = true;
+        wanted.calculates_taxes = self.calculates_taxes;
         if let Some(grace_period) = self.grace_period {
             wanted.grace_period = grace_period;
         }
         if wanted != found {
             handle.configure(wanted).await?;
         }
-        if let Some(collector) = &self.collector {
-            collector.knows(account);
+        if let Some(providers) = &self.providers {
+            providers.knows(account);
         }
         self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
         Ok(())

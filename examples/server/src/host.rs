@@ -11,10 +11,11 @@ use crate::{
     ServeOptions, StoreAt, StoreOpenError, Upkeep,
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
-    collector::Collector,
     documents::{DocumentRoute, LinkOptions, LinksError},
     process,
+    providers::Providers,
     sandbox::SandboxGateway,
+    sandbox_tax::SandboxTax,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -121,19 +122,25 @@ impl Host {
         Links { documents, portal }: Links,
     ) -> Self {
         let accounts = keys.iter().map(|(account, _)| account);
-        let collector = options.sandbox_gateway.then(|| Collector::of(&billing, accounts));
+        let gateway = options.sandbox_gateway.then(|| SandboxGateway::new(&billing));
+        let tax = options.sandbox_tax.as_ref().and_then(SandboxTax::new);
+        let providers = Providers::of(&billing, (gateway.clone(), tax.clone()), accounts);
         let keys = FixedOrKept::new(keys, &billing);
         let grace_period = options.grace_period.map(|grace_period| grace_period.time());
-        let mut keys = Configured::new(keys, &billing, grace_period);
-        if let Some(collector) = &collector {
-            keys = keys.telling(collector);
+        let mut keys =
+            Configured::new(keys, &billing, grace_period).with_taxes(options.sandbox_tax.is_some());
+        if let Some(providers) = &providers {
+            keys = keys.telling(providers);
         }
         let mut builder = Api::builder(billing.clone(), keys);
         if let Some(quotas) = options.rate_limit.quotas() {
             builder = builder.rate_limit(RateLimits::new(&billing, quotas));
         }
-        if options.sandbox_gateway {
-            builder = builder.payment_gateway(SandboxGateway::new(&billing));
+        if let Some(gateway) = gateway {
+            builder = builder.payment_gateway(gateway);
+        }
+        if let Some(tax) = tax {
+            builder = builder.tax_provider(tax);
         }
         if let Some(documents) = &documents {
             builder = builder.documents(Arc::clone(documents));
@@ -142,10 +149,7 @@ impl Host {
             builder = builder.portal(portal);
         }
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
-        let host = match collector {
-            None => Self::new(billing, api),
-            Some(collector) => Self::kept_up_by(Upkeep::collecting(billing, collector), api),
-        };
+        let host = Self::kept_up_by(Upkeep::providing(billing, providers), api);
         Self { documents, ..host }
     }
 

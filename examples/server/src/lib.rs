@@ -5,7 +5,6 @@
 mod auth;
 mod clock;
 mod clock_route;
-mod collector;
 mod connections;
 mod documents;
 mod host;
@@ -15,8 +14,10 @@ mod log;
 mod one_line;
 mod options;
 mod process;
+mod providers;
 mod run;
 mod sandbox;
+mod sandbox_tax;
 mod stop;
 mod upkeep;
 
@@ -36,7 +37,7 @@ pub use self::{
     one_line::{Chain, OneLine},
     options::{
         ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, FixedKeys, GracePeriod, Options,
-        RateLimitPlan, ServeOptions, StoreAt, StoreOpenError,
+        RateLimitPlan, ServeOptions, StoreAt, StoreOpenError, TaxRate,
     },
     run::{Error, run},
     stop::{Stop, Stopped, stop},

@@ -6,6 +6,7 @@ mod base_path;
 mod grace_period;
 mod rate_limit;
 mod store_at;
+mod tax_rate;
 
 use std::net::SocketAddr;
 
@@ -19,6 +20,7 @@ pub use self::{
     grace_period::GracePeriod,
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
+    tax_rate::TaxRate,
 };
 use crate::{documents::LinkOptions, keys::KeysCommand};
 
@@ -101,6 +103,13 @@ pub struct ServeOptions {
     /// declines, as any other does. Without the option `pay` is not available.
     #[arg(long)]
     pub sandbox_gateway: bool,
+
+    /// Taxes every line of every invoice by a percentage, as in 20: for tests
+    ///
+    /// A customer whose `tax_configuration` says that it is exempt, or not taxed automatically, has none. Without
+    /// the option nobody has.
+    #[arg(long, value_name = "PERCENTAGE")]
+    pub sandbox_tax: Option<TaxRate>,
 
     /// Links for customers.
     #[command(flatten)]
@@ -185,6 +194,26 @@ mod tests {
         }
         for wrong in ["v1", "//v1", "/v1//x", "/{x}", "/a b", "/v1?", "/v1#", "/%31", "/ü"] {
             assert!(base_path(wrong).unwrap_err().contains("expected a path"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_tax_is_a_percentage() {
+        let rate = |text| parsed(&["--sandbox-tax", text]).unwrap().sandbox_tax.unwrap();
+        for (text, percentage, fraction) in
+            [("20", "20", "0.2"), ("8.25", "8.25", "0.0825"), ("0", "0", "0")]
+        {
+            let rate = rate(text);
+            assert_eq!(
+                (rate.percentage().to_string(), rate.fraction().to_string()),
+                (percentage.to_owned(), fraction.to_owned())
+            );
+        }
+        for wrong in ["", "x", "20%", "100.01", "-1"] {
+            refused(
+                &[&format!("--sandbox-tax={wrong}")],
+                "expected a percentage from 0 to 100, as in 20 or 8.25",
+            );
         }
     }
 

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use accrue::{Billing, Error, Timestamp};
 use tokio::{task::yield_now, time::timeout};
 
-use crate::{Chain, Stopped, clock::ClockWatch, collector::Collector};
+use crate::{Chain, Stopped, clock::ClockWatch, providers::Providers};
 
 /// How many owners of something due one call applies it for, and how many keys another removes.
 const AT_ONCE: usize = 100;
@@ -12,21 +12,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How long a payment waits at most for the gateway to be asked, when a clock is moved far.
 const STEP: Duration = Duration::from_secs(60 * 60);
 
-/// What a server does beside requests: what time makes due, and payments where it has a gateway.
+/// What a server does beside requests: what time makes due, and payments and taxes where it has who provides for them.
 /// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Upkeep {
     billing: Billing,
-    collector: Option<Arc<Collector>>,
+    providers: Option<Arc<Providers>>,
 }
 
 impl Upkeep {
     pub(crate) fn new(billing: Billing) -> Self {
-        Self { billing, collector: None }
+        Self { billing, providers: None }
     }
 
-    pub(crate) fn collecting(billing: Billing, collector: Arc<Collector>) -> Self {
-        Self { billing, collector: Some(collector) }
+    pub(crate) const fn providing(billing: Billing, providers: Option<Arc<Providers>>) -> Self {
+        Self { billing, providers }
     }
 
     pub(crate) const fn billing(&self) -> &Billing {
@@ -86,24 +86,26 @@ impl Upkeep {
     /// Returns where a clock that is moved to an instant is to stop on its way. A payment that begins there
     /// is collected before so much time passes that it counts as failed.
     pub(crate) async fn stop_on_the_way(&self, instant: Timestamp) -> Result<Timestamp, Error> {
-        let Some(collector) = &self.collector else { return Ok(instant) };
+        let Some(providers) = &self.providers else { return Ok(instant) };
         let Some(deadline) = self.billing.next_deadline().await? else { return Ok(instant) };
         let now = self.billing.now();
-        let from = if collector.waits().await? { now } else { deadline.max(now) };
+        let from = if providers.waits().await? { now } else { deadline.max(now) };
         Ok(from.saturating_add(STEP).min(instant))
     }
 
-    /// Applies some of what time has brought, collects payments, and some garbage.
+    /// Applies some of what time has brought, calculates taxes, and collects payments and some garbage.
     async fn some(&self) -> Result<Done, Error> {
         let tick = self.billing.tick(AT_ONCE).await?;
         if tick.failed > 0 {
             tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
         }
-        if let Some(collector) = &self.collector {
-            collector.collect().await?;
-        }
+        let issued = match &self.providers {
+            Some(providers) => providers.provide().await?,
+            None => 0,
+        };
         let collected = self.billing.collect_garbage(AT_ONCE).await?;
-        Ok(Done { failed: tick.failed, more: tick.more || collected.more })
+        // What was issued may be collected at once.
+        Ok(Done { failed: tick.failed, more: tick.more || issued > 0 || collected.more })
     }
 }
 

@@ -4,7 +4,7 @@ use accrue::{
     related::Related,
 };
 
-use super::{payments, zones};
+use super::{issuing, payments, zones};
 use crate::{
     operation::Operation,
     problem::Problem,
@@ -72,7 +72,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .summary("Issues a draft that is not issued by itself.")
         .body::<Maybe<IssueInvoice>>()
         .answers::<Invoice>()
-        .run(|request| Box::pin(issue(request))),
+        .run(|request| Box::pin(issuing::issue(request))),
     Operation::post(
         "/invoices/summary/{invoice_id}/issue",
         "invoices.issue_summary",
@@ -81,7 +81,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .summary("Issues a draft that is not issued by itself, and answers without its lines.")
     .body::<Maybe<IssueInvoice>>()
     .answers::<InvoiceSummary>()
-    .run(|request| Box::pin(issue_summary(request))),
+    .run(|request| Box::pin(issuing::issue_summary(request))),
     Operation::post("/invoices/{invoice_id}/pay", "invoices.pay", "pay-invoice")
         .summary("Charges the customer for an invoice now, by the payment gateway of the host.")
         .body::<Maybe<PayInvoice>>()
@@ -219,22 +219,6 @@ async fn update(request: Request) -> Result<Reply, Problem> {
     };
     let call = request.account.update_invoice(id, update.into_update(&zone)?);
     write(request, call).await
-}
-
-async fn issue(request: Request) -> Result<Reply, Problem> {
-    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
-    let call = request.account.issue_invoice(id);
-    write(request, call).await
-}
-
-async fn issue_summary(request: Request) -> Result<Reply, Problem> {
-    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
-    let call = request.account.issue_invoice(id).with_related();
-    let links = request.links();
-    let show = move |(invoice, related): &(invoice::Invoice, Related)| {
-        InvoiceSummary::of(invoice, related, &links)
-    };
-    request.write(call, show).await
 }
 
 async fn mark_paid(request: Request) -> Result<Reply, Problem> {

@@ -34,7 +34,8 @@ pub(super) async fn pay(request: Request) -> Result<Reply, Problem> {
     match payment.zip(outcome) {
         Some((payment, outcome)) => {
             let report = request.account.report_payment(payment.attempt_id, outcome);
-            request.go_on(&open, report.with_related(), show).await
+            let reply = |paid: &_| Reply::json(request.status, &show(paid));
+            request.go_on(&open, report.with_related(), reply).await
         }
         None => {
             let related = request.account.related(&invoice).await?;

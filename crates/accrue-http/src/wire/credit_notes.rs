@@ -17,11 +17,12 @@ use super::{
     customers::CustomerMinified,
     dates::{Date, Day, created},
     pages::{Limit, Sought},
+    taxes::TaxAmount,
 };
 use crate::{
     links::Links,
     problem::{Problem, Violations},
-    shape::{Moment, NoRows, Nothing, Sparse, choices, request, response},
+    shape::{Moment, Nothing, Sparse, choices, request, response},
 };
 
 request! {
@@ -149,8 +150,8 @@ response! {
         amount: Amount,
         /// Always null.
         quantity: Nothing,
-        /// Always empty: no tax is computed.
-        tax_amounts: NoRows,
+        /// Shares of the line's taxes.
+        tax_amounts: Vec<TaxAmount>,
         /// Shares of the line's own discounts.
         discounts: Vec<CreditNoteLineDiscount>,
         /// Start of the service period that is credited, included.
@@ -376,7 +377,7 @@ impl CreditNoteLineItem {
             subtotal: Amount::of(&line.subtotal, unit),
             amount: Amount::of(&line.amount, unit),
             quantity: Nothing,
-            tax_amounts: NoRows,
+            tax_amounts: line.tax_amounts.iter().map(|of| TaxAmount::of(of, unit)).collect(),
             discounts: own.filter_map(|of| CreditNoteLineDiscount::of(of, unit)).collect(),
             start_time_inclusive: Some(line.period.start().into()),
             end_time_exclusive: Some(line.period.end().into()),

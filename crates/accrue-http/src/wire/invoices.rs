@@ -105,8 +105,8 @@ response! {
         will_auto_issue: bool,
         /// Instant at which it was issued.
         issued_at: Option<Moment>,
-        /// Always null: nothing refuses to issue.
-        issue_failed_at: Nothing,
+        /// Instant at which issuing it last failed.
+        issue_failed_at: Option<Moment>,
         /// Always null: no invoicing provider is known.
         sync_failed_at: Nothing,
         /// Instant at which it became paid.
@@ -119,7 +119,7 @@ response! {
         payment_failed_at: Option<Moment>,
         /// Instant at which it became void.
         voided_at: Option<Moment>,
-        /// Sum of its lines, after adjustments and credits.
+        /// Sum of its lines after adjustments and credits, with their taxes.
         total: Amount,
         /// Amount that is left to pay.
         amount_due: Amount,
@@ -396,7 +396,7 @@ impl CommonInvoice {
                 .map(Moment::from),
             will_auto_issue: invoice.will_auto_issue,
             issued_at: invoice.issued_at.map(Moment::from),
-            issue_failed_at: Nothing,
+            issue_failed_at: invoice.issue_failed_at.map(Moment::from),
             sync_failed_at: Nothing,
             paid_at: invoice.paid_at.map(Moment::from),
             payment_received_at: invoice.payment_received_at.map(Moment::from),

@@ -51,4 +51,5 @@ mod stores;
 mod subscription_figures;
 mod subscriptions;
 mod support;
+mod taxes;
 mod violations;

@@ -204,19 +204,27 @@ fn invoicing_10_4_shares_of_a_unit_are_worth_what_the_line_adds() {
     assert_eq!((share.subtotal, share.amount), (number("30"), number("10")));
 }
 
+fn tax_of(cents: u32) -> TaxAmount {
+    let description = Name::parse("VAT").unwrap();
+    let amount = number(&format!("{cents}e-2"));
+    TaxAmount { description, percentage: None, amount, reason: None }
+}
+
 proptest! {
     /// However a line is credited, its shares come to the whole to the last digit.
     #[test]
     fn shares_add_up(
         amount in 100_u32..100_000,
         off in 0_u32..100,
+        taxes in vec(0_u32..9_999, 0..3),
         parts in vec((1_u32..20_000, any::<bool>()), 1..8),
     ) {
         let usd = Currency::parse("USD").unwrap();
         let amount = number(&format!("{amount}e-2"));
         let off = -amount.share(&Decimal::from(u64::from(off)), &number("100"), 2);
         let step = [(0, off), (1, number("-1"))];
-        let (lines, _) = lines_of(&[USD; 2], &[amount, number("10")], &step, &[]);
+        let (mut lines, _) = lines_of(&[USD; 2], &[amount, number("10")], &step, &[]);
+        lines[0].tax_amounts = taxes.iter().map(|tax| tax_of(*tax)).collect();
         let whole = Share::of(&lines[0], usd);
         let (mut left, mut uncredited) = (whole.clone(), whole.clone());
         for (part, is_total) in parts {

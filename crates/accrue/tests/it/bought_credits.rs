@@ -92,7 +92,7 @@ impl Priced {
         block_on(self.fixture.account.list_credit_block_invoices(id)).unwrap().invoices
     }
 
-    fn pending(&self) -> Vec<String> {
+    pub(crate) fn pending(&self) -> Vec<String> {
         let entry_status = Some(EntryStatus::Pending);
         let filter = LedgerFilter { entry_status, ..LedgerFilter::default() };
         self.fixture.entries(self.customer, filter).iter().map(show).collect()

@@ -88,6 +88,7 @@ mod subscription_lists;
 mod subscription_terms;
 mod subscriptions;
 mod support;
+mod taxes;
 mod thresholds;
 mod tick;
 mod top_up_stories;

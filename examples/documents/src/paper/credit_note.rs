@@ -37,6 +37,8 @@ impl Paper {
         figures.extend(
             over.iter().map(|(of, _)| Figure::new(lines::adjustment(of), amount(&of.amount))),
         );
+        let taxes = note.lines.iter().flat_map(|line| &line.tax_amounts);
+        figures.extend(lines::taxes(taxes, currency));
         figures.push(Figure::strong("Total credited", words::money(&note.total, currency)));
         let total = words::money(&note.total, currency);
         let (headline, subline) = match (note.voided_at, note.effect) {

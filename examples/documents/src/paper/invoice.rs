@@ -103,6 +103,7 @@ pub(super) fn figures(
     if !change.is_zero() {
         figures.push(Figure::new("Adjustments and credits", amount(&change)));
     }
+    figures.extend(lines::taxes(invoice.lines.iter().flat_map(|line| &line.tax_amounts), currency));
     figures.push(Figure::strong("Total", amount(&invoice.total)));
     let applied = invoice.balance_transactions.iter();
     let applied = applied.filter(|of| of.action == BalanceAction::AppliedToInvoice);

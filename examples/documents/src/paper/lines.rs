@@ -1,6 +1,6 @@
 use accrue::{
     Currency, Decimal, Timeframe, Zone,
-    invoice::{Invoice, InvoiceLine, LineAdjustment},
+    invoice::{Invoice, InvoiceLine, LineAdjustment, TaxAmount},
     price::{Adjustment, Discount, Part, PartOf},
     related::Related,
 };
@@ -46,6 +46,23 @@ pub(super) fn period(period: Timeframe, zone: &Zone) -> String {
         return first;
     }
     format!("{first} \u{2013} {last}")
+}
+
+/// Sums taxes up by what they are called and their rates, in the order of the lines.
+pub(super) fn taxes<'a>(
+    all: impl Iterator<Item = &'a TaxAmount>,
+    currency: Currency,
+) -> Vec<Figure> {
+    let mut sums: Vec<(String, Decimal)> = Vec::new();
+    for tax in all {
+        let rate = tax.percentage.as_ref().map(|rate| format!(" {} %", words::number(rate)));
+        let title = format!("{}{}", tax.description.as_str(), rate.unwrap_or_default());
+        match sums.iter_mut().find(|(of, _)| *of == title) {
+            Some((_, sum)) => *sum += &tax.amount,
+            None => sums.push((title, tax.amount.clone())),
+        }
+    }
+    sums.into_iter().map(|(title, sum)| Figure::new(title, words::amount(&sum, currency))).collect()
 }
 
 /// Names an adjustment.

@@ -9,12 +9,13 @@ use accrue::{
 use serde::Serialize;
 
 use crate::{
-    shape::{Moment, NoRows, Nothing, Sparse, choices, response},
+    shape::{Moment, Nothing, Sparse, choices, response},
     wire::{
         adjustments::{AdjustmentType, PercentageTier},
         amounts::Amount,
         price_filters::PriceFilter,
         prices::ItsPrice,
+        taxes::TaxAmount,
     },
 };
 
@@ -43,10 +44,10 @@ response! {
         credits_applied: Amount,
         /// Amount that earlier threshold invoices of the period billed, in the currency of the invoice.
         partially_invoiced_amount: Amount,
-        /// Amount that it adds to the invoice, in the currency of that.
+        /// Amount that it adds to the invoice before taxes, in the currency of that.
         amount: Amount,
-        /// Always empty: no tax is computed.
-        tax_amounts: NoRows,
+        /// Taxes, of the amount: of a draft none.
+        tax_amounts: Vec<TaxAmount>,
         /// Parts that the subtotal is made of: tiers, cells of a matrix, or values of the property that
         /// the price is broken down by.
         sub_line_items: Vec<SubLineItem>,
@@ -93,7 +94,7 @@ response! {
         /// Upper bound; null for the last tier.
         last_unit: Option<JsonNumber>,
         /// Amount for each unit.
-        unit_amount: Decimal,
+        unit_amount: Amount,
     }
 
     /// A cell of a line.
@@ -195,7 +196,7 @@ impl InvoiceLineItem {
             credits_applied: own(&line.credits_applied),
             partially_invoiced_amount: Amount::of(&line.partially_invoiced, invoiced),
             amount: Amount::of(&line.amount, invoiced),
-            tax_amounts: NoRows,
+            tax_amounts: line.tax_amounts.iter().map(|of| TaxAmount::of(of, invoiced)).collect(),
             sub_line_items: sub_lines(line, price),
             grouping: Nothing,
             usage_customer_ids: None,
@@ -227,7 +228,7 @@ impl SubLineItem {
                 let tier = LineTier {
                     first_unit: number(first_unit),
                     last_unit: last_unit.as_ref().map(number),
-                    unit_amount: part.unit_amount.clone(),
+                    unit_amount: Amount::of(&part.unit_amount, unit),
                 };
                 (SubLineKind::Tier, name, Some(tier), None)
             }

@@ -106,11 +106,12 @@ async fn issue_or_keep(
     mut invoice: Invoice,
 ) -> Result<(), Error> {
     let now = tx.now;
-    if !invoice.will_auto_issue {
-        invoice.by_hand.clone_from(&invoice.lines);
-        return invoices::put_new(tx, &invoice).await;
-    }
+    // Its lines stay, for as long as it waits for somebody or for its tax.
+    invoice.by_hand.clone_from(&invoice.lines);
     invoices::put_new(tx, &invoice).await?;
+    if !invoice.will_auto_issue {
+        return Ok(());
+    }
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
     invoicing::issue_shown(tx, &mut invoice, terms, None, now).await
