@@ -1,6 +1,8 @@
 //! The stored form. Documents of a version that was released stay readable, and the form does not
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
+mod bills;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
@@ -8,21 +10,11 @@ use accrue::{
     SeededEntropy, Timeframe, Zone,
     alert::{NewAlert, NewBalanceAlert, NewCondition},
     backfill::NewBackfill,
-    coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
-    credit::{
-        ExpiryUnit, InvoiceSettings, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry,
-        NewTopUp, TopUpExpiry, TopUpInvoice, VoidReason,
-    },
-    customer::{CustomerUpdate, NewCustomer},
+    credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
+    customer::NewCustomer,
     expression::Expression,
-    invoice::{
-        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
-        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
-        PaymentTerms,
-    },
     metric::Metric,
     plan::PlanPrice,
-    portal::NewPortalSession,
     price::{
         BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, FilterOperator,
         FilterValues, Model, NewPrice, Package, PriceClass, PriceFilter, Tier, Tiered, Unit,
@@ -40,7 +32,7 @@ use crate::support::{
     credited::{CREDITS, decrement, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
-        usage_alert, usd,
+        usage_alert,
     },
     priced::{cost_alert, unit},
 };
@@ -78,138 +70,16 @@ fn story() -> Fixture {
     block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     change_a_subscription(&fixture);
     correct_the_past(&fixture);
-    invoice(&fixture, &sum);
-    redeem(&fixture);
+    bills::invoice(&fixture, &sum);
+    bills::redeem(&fixture);
     // The next billing period begins, and the first one is closed.
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
-    bill_by_hand(&fixture);
-    bill_at_a_threshold(&fixture, &sum);
-    buy_credits(&fixture);
+    bills::bill_by_hand(&fixture);
+    bills::bill_at_a_threshold(&fixture, &sum);
+    bills::buy_credits(&fixture);
+    bills::tax(&fixture);
     fixture
-}
-
-/// A subscription that is invoiced: its balance pays for a part, one invoice has a credit note and is being
-/// paid, the next is a draft.
-fn invoice(fixture: &Fixture, sum: &Metric) {
-    let mut configuration = block_on(fixture.account.configuration()).unwrap();
-    configuration.features.invoices = true;
-    run(fixture.account.configure(configuration)).unwrap();
-    let plan =
-        fixture.priced_plan([fixture.advance_fee("31").into(), fixture.usage_at("2", sum).into()]);
-    let mut bob = NewCustomer::new(name("Bob"), accrue::Email::parse("bob@example.com").unwrap());
-    bob.external_customer_id = Some(external("invoiced"));
-    bob.currency = Some(crate::support::fixture::usd());
-    let bob = run(fixture.account.create_customer(bob)).unwrap();
-    let owed = NewBalanceTransaction {
-        amount: number("1.25"),
-        direction: BalanceDirection::Increment,
-        description: Some(Description::parse("goodwill").unwrap()),
-    };
-    run(fixture.account.create_balance_transaction(bob.id, owed)).unwrap();
-    fixture.subscribe(bob.id, &plan);
-    let issued = fixture.invoices(crate::invoices::SETTLED).remove(0);
-    let line = NewCreditNoteLine {
-        invoice_line_id: issued.lines[0].id,
-        amount: number("0.75"),
-        days: None,
-    };
-    let note = NewCreditNote {
-        lines: vec![line],
-        reason: CreditNoteReason::ProductUnsatisfactory,
-        memo: Some(Description::parse("an hour of outage").unwrap()),
-        days: None,
-    };
-    run(fixture.account.create_credit_note(note)).unwrap();
-    let pay = || run(fixture.account.pay_invoice(issued.id, Some("spt".to_owned()))).unwrap();
-    let declined = PaymentOutcome::Declined { transaction_id: Some("pi_1".to_owned()) };
-    let first = pay().started_payment().unwrap().attempt_id;
-    run(fixture.account.report_payment(first, declined)).unwrap();
-    pay();
-    fixture.use_now("invoiced", "billed", "0.5");
-}
-
-/// A coupon that a subscription has redeemed and that was archived, and one that nobody has.
-fn redeem(fixture: &Fixture) {
-    let code = |text| accrue::RedemptionCode::parse(text).unwrap();
-    let mut new = NewCoupon::new(
-        code("SPRING"),
-        CouponDiscount::Percentage(accrue::Fraction::parse("0.25").unwrap()),
-    );
-    (new.duration_in_months, new.max_redemptions) = (Some(2), Some(10));
-    let spring = run(fixture.account.create_coupon(new)).unwrap();
-    let invoiced = block_on(fixture.account.fetch_customer(external("invoiced"))).unwrap();
-    let filter = SubscriptionFilter { customers: vec![invoiced.id.into()], ..Default::default() };
-    let page = PageRequest::default();
-    let found = block_on(fixture.account.list_subscriptions(&filter, &page)).unwrap().data;
-    let when = RedemptionTiming::EndOfSubscriptionTerm;
-    let redemption = Redemption { coupon: spring.id.into(), when };
-    run(fixture.account.redeem_coupon(found[0].id, redemption)).unwrap();
-    run(fixture.account.archive_coupon(spring.id)).unwrap();
-    let five = NewCoupon::new(code("FIVE"), CouponDiscount::Amount(number("5")));
-    run(fixture.account.create_coupon(five)).unwrap();
-}
-
-/// A one-off draft that is dated ahead, with a discount and a line by hand.
-fn bill_by_hand(fixture: &Fixture) {
-    let (item, customer) = (fixture.item().id, fixture.customer("by hand").id);
-    let day = |text| accrue::CivilDate::parse(text).unwrap();
-    let mut new = NewInvoice::new(customer, usd(), at("2026-06-01T00:00:00Z"));
-    new.will_auto_issue = true;
-    new.memo = Some(Description::parse("Thank you").unwrap());
-    let half = Discount::Percentage(accrue::Fraction::parse("0.5").unwrap());
-    new.discount = Some(NewInvoiceDiscount { discount: half, filters: Vec::new(), reason: None });
-    new.lines.push(NewOneOffLine {
-        name: name("work"),
-        item_id: item,
-        start_date: day("2026-05-01"),
-        end_date: day("2026-05-02"),
-        quantity: number("3"),
-        unit_amount: number("19.99"),
-    });
-    run(fixture.account.create_invoice(new)).unwrap();
-}
-
-/// A plan with an adjustment, and a subscription with one of its own that has reached its threshold: with an
-/// invoice that somebody is to issue.
-fn bill_at_a_threshold(fixture: &Fixture, sum: &Metric) {
-    let mut new = accrue::plan::NewPlan::new(name("adjusted"), usd());
-    let grouping = Some(accrue::PropertyName::parse("region").unwrap());
-    let price = NewPrice { invoice_grouping_key: grouping, ..fixture.usage_at("2", sum) };
-    new.prices = vec![price.into()];
-    new.adjustments = vec![crate::adjustments::percentage_off("0.25")];
-    let plan = run(fixture.account.create_plan(new)).unwrap();
-    let adjusted = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
-    let customer = fixture.customer("threshold").id;
-    let mut new = NewSubscription::new(customer, plan.id);
-    let most = crate::adjustments::at_most("90.50");
-    let usage = FilterValues::PriceType([PriceClass::Usage].into());
-    let most = crate::adjustments::over(usage, most);
-    new.adjustments.replace = vec![(adjusted.adjustments[0].scope.id, most)];
-    let carried = [("invoicing_threshold", "\"50.00\""), ("auto_issuance", "false")];
-    new.carried = accrue::Carried::new(carried).unwrap();
-    fixture.create(new);
-    fixture.use_now("threshold", "much", "30");
-}
-
-/// A block that was bought, and a top-up whose block waits for its payment.
-fn buy_credits(fixture: &Fixture) {
-    let buyer = fixture.customer("buyer").id;
-    let billed_in = CustomerUpdate { currency: Some(usd()), ..CustomerUpdate::default() };
-    run(fixture.account.update_customer(buyer, billed_in)).unwrap();
-    let block = NewBlock {
-        per_unit_cost_basis: Some(number("1.5").into()),
-        invoice: Some(InvoiceSettings::new(PaymentTerms::Days(14))),
-        ..NewBlock::new(number("20"))
-    };
-    let new = NewLedgerEntry::new(unit(CREDITS), LedgerChange::Increment(block));
-    run(fixture.account.create_ledger_entry(buyer, new)).unwrap();
-    let invoice = TopUpInvoice { require_successful_payment: true, ..TopUpInvoice::default() };
-    let (threshold, amount) = (number("40"), number("50"));
-    let mut new = NewTopUp::new(unit(CREDITS), threshold, amount, number("1").into(), invoice);
-    new.expires_after = Some(TopUpExpiry { after: 1, unit: ExpiryUnit::Month });
-    run(fixture.account.create_top_up(buyer, new)).unwrap();
-    run(fixture.account.create_portal_session(buyer, NewPortalSession::default())).unwrap();
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.
