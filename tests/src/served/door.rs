@@ -8,9 +8,12 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, ManualClock, PaymentGateway, SeededEntropy,
+    AccountId, Billing, Decimal, ManualClock, Name, PaymentGateway, SeededEntropy, TaxProvider,
     account::Configuration,
-    invoice::{CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment},
+    invoice::{
+        CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment, TaxAmount, TaxOutcome,
+        TaxRequest,
+    },
     store::Store,
 };
 use accrue_http::{Api, Documents, FixedKey, Portal};
@@ -43,6 +46,26 @@ impl PaymentGateway for Approves {
     async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
         let transaction_id = Some(format!("charge of {}", payment.attempt_id));
         Some(PaymentOutcome::Succeeded { received_at: payment.started_at, transaction_id })
+    }
+}
+
+/// Taxes every line by a fifth.
+struct Fifth;
+
+#[async_trait]
+impl TaxProvider for Fifth {
+    async fn calculate(&self, request: &TaxRequest) -> Option<TaxOutcome> {
+        let fifth = Decimal::parse("0.2").unwrap();
+        let taxes = request.lines.iter().map(|line| {
+            let tax = TaxAmount {
+                description: Name::parse("VAT").unwrap(),
+                percentage: Some(Decimal::from(20)),
+                amount: &line.amount * &fifth,
+                reason: None,
+            };
+            (line.id, vec![tax])
+        });
+        Some(TaxOutcome::Calculated(taxes.collect()))
     }
 }
 
@@ -86,7 +109,7 @@ impl Door {
         let key = FixedKey::new(TOKEN, account());
         let builder = Api::builder(billing.clone(), key);
         let portal = Portal::new("https://example.com/", &[7; 32]);
-        let builder = builder.payment_gateway(Approves).documents(Addresses);
+        let builder = builder.payment_gateway(Approves).tax_provider(Fifth).documents(Addresses);
         let api = builder.portal(portal).build();
         Self { billing, api }
     }
@@ -152,6 +175,14 @@ impl Door {
         let mut configuration = Configuration::default();
         configuration.features.invoices = true;
         let account = self.billing.account(account());
+        block_on(account.configure(configuration).into_future()).unwrap();
+    }
+
+    /// Lets the account tax those who are not exempt.
+    pub(super) fn ask_for_taxes(&self) {
+        let account = self.billing.account(account());
+        let mut configuration = block_on(account.configuration()).unwrap();
+        configuration.calculates_taxes = true;
         block_on(account.configure(configuration).into_future()).unwrap();
     }
 

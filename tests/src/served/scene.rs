@@ -86,6 +86,7 @@ impl Scene {
         door.create(&format!("/plans/{plan}/versions"), &version);
         let customer = json!({
             "name": "Ada", "email": "ada@example.com", "external_customer_id": "ada",
+            "tax_configuration": exempt(),
         });
         let customer = door.id("/customers", &customer);
         let block = |expiry: Value, amount: u32| {
@@ -203,6 +204,11 @@ impl Scene {
     }
 }
 
+/// What is said of customers that are not taxed.
+fn exempt() -> Value {
+    json!({"tax_provider": "anrok", "tax_exempt": true})
+}
+
 /// A one-off invoice of a customer to make, which is issued by itself on a day.
 pub(super) fn one_off(customer: &str, item: &str, day: &str) -> Value {
     json!({
@@ -240,6 +246,7 @@ impl Bought {
     fn set(door: &Door) -> Self {
         let buyer = json!({
             "name": "Bob", "email": "bob@example.com", "currency": "USD",
+            "tax_configuration": exempt(),
             "external_customer_id": "bob",
         });
         let buyer = door.id("/customers", &buyer);
@@ -316,6 +323,7 @@ impl Invoiced {
         let paid = paid["id"].as_str().unwrap().to_owned();
         let token = json!({"shared_payment_token_id": "token"});
         door.create(&format!("/invoices/{paid}/pay"), &token);
+        door.ask_for_taxes();
         Self { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note }
     }
 }

@@ -21,6 +21,11 @@ use crate::{
 };
 
 tables! {
+    /// Drafts that wait for their tax, by when it is to be asked for.
+    awaited_tax(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
+        list awaited_taxes(account);
+    }
+
     /// A transaction of a customer's balance.
     balance_transaction(account, customer: CustomerId, number: u64)
         -> BalanceTransaction [guarded by CustomerHead];
@@ -94,11 +99,6 @@ tables! {
     invoice_by_status(account, of: &Invoice)
         = (account, of.status, of.invoice_date, of.id) -> Nothing {
         list invoices_of_status(account, status: InvoiceStatus);
-    }
-
-    /// Drafts that wait for their tax, by when it is to be asked for.
-    awaited_tax(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
-        list awaited_taxes(account);
     }
 
     /// Lines of an invoice that was issued, as many as fit a row; of a draft those by hand.

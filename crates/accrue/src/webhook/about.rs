@@ -1,0 +1,95 @@
+//! What messages are about.
+
+use super::Body;
+use crate::{BackfillId, CreditNoteId, InvoiceId, SubscriptionId};
+
+impl Body {
+    /// Returns the subscription that it is about.
+    #[must_use]
+    pub const fn subscription_id(&self) -> Option<SubscriptionId> {
+        match self {
+            Self::CustomerCreated
+            | Self::CustomerEdited { .. }
+            | Self::BackfillReflected { .. }
+            | Self::BackfillReverted { .. }
+            | Self::CreditBalanceDepleted(_)
+            | Self::CreditBalanceDropped(_)
+            | Self::CreditBalanceRecovered(_)
+            | Self::CreditLedgerIncremented { .. }
+            | Self::InvoiceIssued { .. }
+            | Self::InvoiceIssueFailed { .. }
+            | Self::InvoiceDateElapsed { .. }
+            | Self::InvoiceEdited { .. }
+            | Self::InvoicePaymentProcessing(_)
+            | Self::InvoicePaymentSucceeded(_)
+            | Self::InvoicePaymentFailed(_)
+            | Self::InvoiceDunningScheduleCreated(_)
+            | Self::InvoiceDunningScheduleStepExecuted { .. }
+            | Self::InvoiceDunningScheduleEnded(_)
+            | Self::InvoiceUndoMarkAsPaid { .. }
+            | Self::InvoiceMarkedAsPaid { .. }
+            | Self::InvoiceMarkedAsVoid { .. }
+            | Self::DueDateRecalculationStarted { .. }
+            | Self::DueDateRecalculationCompleted { .. }
+            | Self::DueDateRecalculationCanceled { .. }
+            | Self::CreditNoteIssued { .. }
+            | Self::CreditNoteMarkedAsVoid { .. }
+            | Self::BalanceTransactionCreated { .. } => None,
+            Self::SubscriptionCreated { subscription_id }
+            | Self::SubscriptionStarted { subscription_id }
+            | Self::SubscriptionEnded { subscription_id }
+            | Self::SubscriptionCancellationScheduled { subscription_id, .. }
+            | Self::SubscriptionCancellationUnscheduled { subscription_id, .. }
+            | Self::SubscriptionEdited { subscription_id, .. }
+            | Self::FixedFeeQuantityUpdated { subscription_id, .. }
+            | Self::InvoicingThresholdExceeded { subscription_id, .. } => Some(*subscription_id),
+            Self::UsageExceeded(exceeded)
+            | Self::CostExceeded(exceeded)
+            | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
+        }
+    }
+
+    /// Returns the invoice that it is about.
+    #[must_use]
+    pub const fn invoice_id(&self) -> Option<InvoiceId> {
+        match self {
+            Self::InvoicingThresholdExceeded { invoice_id, .. }
+            | Self::InvoiceIssued { invoice_id, .. }
+            | Self::InvoiceIssueFailed { invoice_id, .. }
+            | Self::InvoiceDateElapsed { invoice_id, .. }
+            | Self::InvoiceEdited { invoice_id, .. }
+            | Self::InvoiceMarkedAsPaid { invoice_id, .. }
+            | Self::InvoiceDunningScheduleStepExecuted { invoice_id, .. }
+            | Self::InvoiceUndoMarkAsPaid { invoice_id }
+            | Self::InvoiceMarkedAsVoid { invoice_id } => Some(*invoice_id),
+            Self::InvoicePaymentProcessing(told)
+            | Self::InvoicePaymentSucceeded(told)
+            | Self::InvoicePaymentFailed(told) => Some(told.invoice_id),
+            Self::InvoiceDunningScheduleCreated(of) | Self::InvoiceDunningScheduleEnded(of) => {
+                Some(of.invoice_id)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the credit note that it is about.
+    #[must_use]
+    pub const fn credit_note_id(&self) -> Option<CreditNoteId> {
+        match self {
+            Self::CreditNoteIssued { credit_note_id }
+            | Self::CreditNoteMarkedAsVoid { credit_note_id } => Some(*credit_note_id),
+            _ => None,
+        }
+    }
+
+    /// Returns the backfill that it is about.
+    #[must_use]
+    pub const fn backfill_id(&self) -> Option<BackfillId> {
+        match self {
+            Self::BackfillReflected { backfill_id } | Self::BackfillReverted { backfill_id } => {
+                Some(*backfill_id)
+            }
+            _ => None,
+        }
+    }
+}
