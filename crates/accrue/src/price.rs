@@ -232,6 +232,13 @@ impl Price {
         self.charge.meter_by(self.invoice_grouping_key.as_ref()?, since)
     }
 
+    /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of
+    /// `invoicing_cycle_configuration`. A fee has none: it falls due once in each of its periods.
+    #[must_use]
+    pub fn invoicing_cycle(&self) -> Option<Cycle> {
+        new::invoicing_cycle(&self.carried).ok().flatten().filter(|_| !self.charge.is_fixed())
+    }
+
     /// Returns the worth of 1 of its currency in a unit, where one currency is invoiced: none where it
     /// does not count in that unit.
     pub(crate) fn worth_in(&self, unit: &PricingUnit, invoiced_in: Currency) -> Option<Decimal> {

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Adjustments, Cadence, Charge, Cycle, Model, Price, PriceBuilder, check_bounds,
@@ -68,6 +68,7 @@ impl NewPrice {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.check_charge()?;
         self.check_cycle()?;
+        invoicing_cycle(&self.carried)?;
         if let Some(rate) = &self.conversion_rate {
             check_bounds("conversion_rate", rate)?;
             if rate.is_negative() || rate.is_zero() {
@@ -103,14 +104,48 @@ impl NewPrice {
 
     fn check_cycle(&self) -> Result<(), Error> {
         let Cadence::Custom(cycle) = self.cadence else { return Ok(()) };
-        let (duration, unit, most) = match cycle {
-            Cycle::Days(days) => (days, "days", limits::CYCLE_DAYS),
-            Cycle::Months(months) => (months, "months", limits::CYCLE_MONTHS),
-        };
-        if (1..=most).contains(&duration) {
-            return Ok(());
-        }
-        let message = format!("found {duration} {unit}, expected 1 to {most}");
-        Err(Error::invalid("cadence.duration", message))
+        check_length("cadence.duration", cycle)
     }
+}
+
+/// Cycle as callers write it.
+#[derive(Deserialize)]
+struct CycleText {
+    duration: u16,
+    duration_unit: UnitText,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UnitText {
+    Day,
+    Month,
+}
+
+/// Reads the cycle in which usage is invoiced within its billing periods (invoicing 6.1).
+pub(super) fn invoicing_cycle(carried: &Carried) -> Result<Option<Cycle>, Error> {
+    let field = "invoicing_cycle_configuration";
+    let Some(text) = carried.get(field) else { return Ok(None) };
+    let Ok(CycleText { duration, duration_unit }) = serde_json::from_str(text) else {
+        let message = format!("found {text}, expected a duration and its unit, day or month");
+        return Err(Error::invalid(field, message));
+    };
+    let cycle = match duration_unit {
+        UnitText::Day => Cycle::Days(duration),
+        UnitText::Month => Cycle::Months(duration),
+    };
+    check_length("invoicing_cycle_configuration.duration", cycle)?;
+    Ok(Some(cycle))
+}
+
+fn check_length(field: &str, cycle: Cycle) -> Result<(), Error> {
+    let (duration, unit, most) = match cycle {
+        Cycle::Days(days) => (days, "days", limits::CYCLE_DAYS),
+        Cycle::Months(months) => (months, "months", limits::CYCLE_MONTHS),
+    };
+    if (1..=most).contains(&duration) {
+        return Ok(());
+    }
+    let message = format!("found {duration} {unit}, expected 1 to {most}");
+    Err(Error::invalid(field, message))
 }

@@ -7,7 +7,7 @@ use super::{
     discounts::Movement,
     group::{Group, Reaching},
     joint::Joint,
-    line::Charged,
+    line::{Charged, Member},
     step::Step,
     until::Until,
 };
@@ -19,10 +19,11 @@ use crate::{
 };
 
 /// What falls due at an instant: fees in advance whose periods begin then, or whose quantities change;
-/// usage and fees in arrears whose periods end then; and what a minimum adds to fees in advance at the end
+/// usage and fees in arrears whose periods end then; what usage with an invoicing cycle has come to by then
+/// within its period, with what was invoiced of it before; and what a minimum adds to fees in advance at the end
 /// of theirs.
 ///
-/// All that falls due in a life is what [`rate`](super::rate) says that the life costs.
+/// All that falls due in a life, less what was invoiced before, is what [`rate`](super::rate) says that the life costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Due {
     /// Lines, in the order of the card.
@@ -61,7 +62,10 @@ impl RateCard {
         let joints = self.groups.iter().flat_map(|group| {
             group.joints(self, around).into_iter().map(move |joint| (group, joint))
         });
-        let traces = joints.filter_map(|(group, joint)| joint.trace(group, self, used, at));
+        let traces = joints.filter_map(|(group, joint)| {
+            let trace = joint.trace(group, self, used, at);
+            trace.or_else(|| joint.trace_within(group, self, used, at))
+        });
         self.joined(&traces.collect::<Vec<_>>())
     }
 
@@ -76,7 +80,10 @@ impl RateCard {
         let joints = self.groups.iter().filter(has_usage).flat_map(|group| {
             group.joints(self, around).into_iter().map(move |joint| (group, joint))
         });
-        let traces = joints.map(|(group, joint)| joint.trace_so_far(group, self, used, at));
+        let traces = joints.map(|(group, joint)| {
+            let until = Until::before(joint.timeframe.end(), at);
+            joint.trace_so_far(group, self, used, at, until)
+        });
         self.joined(&traces.collect::<Vec<_>>())
     }
 
@@ -172,7 +179,14 @@ impl RateCard {
     pub(crate) fn has_usage_due(&self, at: Timestamp) -> bool {
         let before = Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at);
         let usage = self.intervals.iter().filter(|of| !of.is_fee());
-        usage.flat_map(|of| of.periods_in(before)).any(|period| period.end() == at)
+        let mut periods =
+            usage.flat_map(|of| of.periods_in(before).into_iter().map(move |period| (of, period)));
+        periods.any(|(of, period)| period.end() == at || of.inner_boundaries(period).contains(&at))
+    }
+
+    /// Tells whether usage is invoiced within its periods.
+    pub(crate) fn has_inner_boundaries(&self) -> bool {
+        self.intervals.iter().any(|of| of.price.invoicing_cycle().is_some())
     }
 
     /// Returns the next instant at which something may fall due.
@@ -193,8 +207,9 @@ impl Group {
             let changes = changes.filter(|at| of.holds(*at));
             let periods = of.next_periods(after);
             let ends = periods.clone().into_iter().map(Timeframe::end).filter(|_| has_ends);
-            let starts = periods.into_iter().map(Timeframe::start).filter(|_| has_starts);
-            changes.chain(ends).chain(starts).collect::<Vec<_>>()
+            let starts = periods.clone().into_iter().map(Timeframe::start).filter(|_| has_starts);
+            let inner = periods.into_iter().flat_map(|period| of.inner_boundaries(period));
+            changes.chain(ends).chain(starts).chain(inner).collect::<Vec<_>>()
         });
         let is_behind = |at: &Timestamp| after.is_none_or(|after| after < *at);
         // What never ends falls due never.
@@ -273,9 +288,9 @@ impl Joint {
         card: &RateCard,
         used: &Used<'_>,
         at: Timestamp,
+        until: Until,
     ) -> Trace {
         let end = self.timeframe.end();
-        let until = Until::before(end, at);
         let after = self.charged(card, used, until);
         let steps = self.steps(group, card, &after, end, [until; 2]);
         let lines = self.members.iter().zip(&after).map(|(member, of)| {
@@ -290,6 +305,30 @@ impl Joint {
             })
         });
         Trace { lines: lines.collect(), steps }
+    }
+
+    /// Traces what usage has come to by an inner boundary of its invoicing cycle: that of members whose cycle
+    /// has one then.
+    fn trace_within(
+        &self,
+        group: &Group,
+        card: &RateCard,
+        used: &Used<'_>,
+        at: Timestamp,
+    ) -> Option<Trace> {
+        let is_due = |member: &Member| {
+            let interval = card.intervals.get(member.interval);
+            interval.is_some_and(|of| of.inner_boundaries(member.period).contains(&at))
+        };
+        let due: Vec<_> = self.members.iter().map(is_due).collect();
+        if !due.contains(&true) {
+            return None;
+        }
+        let mut trace = self.trace_so_far(group, card, used, at, Until::through(at));
+        for (line, is_due) in trace.lines.iter_mut().zip(due) {
+            line.take_if(|_| !is_due);
+        }
+        Some(trace)
     }
 
     fn charged(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Charged> {

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Decimal, Timeframe, Timestamp,
     meter::CellId,
-    price::{BillingMode, Price, Share},
+    price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
 };
 
@@ -17,6 +17,8 @@ pub(crate) struct RatedInterval {
     pub(super) periods: BillingPeriods,
     /// True where only the first of the periods is charged.
     pub(super) is_once: bool,
+    /// Cycle in which usage is invoiced within its periods.
+    invoicing: Option<Cycle>,
 }
 
 impl RatedInterval {
@@ -28,7 +30,8 @@ impl RatedInterval {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
         let is_once = interval.cadence.cycle().is_none();
-        Self { cells: price.charge.cells(), price, quantities, periods, is_once }
+        let invoicing = price.invoicing_cycle();
+        Self { cells: price.charge.cells(), price, quantities, periods, is_once, invoicing }
     }
 
     pub(super) fn is_fee(&self) -> bool {
@@ -45,6 +48,11 @@ impl RatedInterval {
         terms(self) == terms(other)
             && self.price.currency == other.price.currency
             && self.periods.has_grid_of(&other.periods)
+    }
+
+    /// Returns the instants within one of its periods at which usage is invoiced (invoicing 6.1).
+    pub(super) fn inner_boundaries(&self, period: Timeframe) -> Vec<Timestamp> {
+        self.invoicing.map(|cycle| self.periods.ends_within(period, cycle)).unwrap_or_default()
     }
 
     /// Returns its periods that share an instant with a timeframe.

@@ -128,6 +128,16 @@ impl BillingPeriods {
         PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end).min(self.cut) }
     }
 
+    /// Returns the ends of shorter cycles that lie within one of the periods, where one of them begins with
+    /// the period's own cycle.
+    pub(crate) fn ends_within(&self, period: Timeframe, shorter: Cycle) -> Vec<Timestamp> {
+        let cycle = self.grid.locate(period.start().to_jiff());
+        let grid = self.grid.cycles_of(&cycle, shorter);
+        let inner = Self { grid, start: period.start(), end: period.end(), cut: self.cut };
+        let ends = inner.overlapping(period).map(Timeframe::end);
+        ends.filter(|end| *end < period.end()).collect()
+    }
+
     /// Returns the share of a whole cycle that a period of this life is, in days of the zone.
     ///
     /// A day lasts from one time of day to the same on the next date, 23 or 25 hours where the

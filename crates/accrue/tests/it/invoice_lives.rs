@@ -16,6 +16,7 @@ use proptest::{collection::vec, prelude::*};
 use crate::{
     coupons::percentage,
     invoices::{DRAFT, Invoiced, invoiced_with},
+    invoicing_cycles::every,
     support::fixture::{at, block_on, event, name, run},
 };
 
@@ -57,9 +58,13 @@ proptest! {
         daily in any::<bool>(),
         is_paid in any::<bool>(),
         threshold in prop::option::of(1_u32..90),
+        cycle in prop::option::of(5_u32..40),
     ) {
         let invoiced = invoiced_with(|fixture, metric| vec![
-            fixture.usage_at("2", metric),
+            match cycle {
+                Some(days) => every(days, "day", fixture.usage_at("2", metric)),
+                None => fixture.usage_at("2", metric),
+            },
             fixture.advance_fee("310"),
             fixture.arrear_fee("31"),
         ]);
@@ -203,6 +208,14 @@ proptest! {
                 continue;
             }
             for line in invoice.lines.iter().filter(|line| line.name.as_str() == "usage") {
+                // The last of a period is of all of it.
+                let later = invoices.iter().flat_map(|of| &of.lines).any(|of| {
+                    (of.price_id, of.period.start()) == (line.price_id, line.period.start())
+                        && line.period.end() < of.period.end()
+                });
+                if later {
+                    continue;
+                }
                 let own = costs(line.period.start(), line.period.end());
                 let own = own.lines.iter().find(|of| of.price_id == line.price_id).unwrap();
                 prop_assert_eq!(&line.amount + &line.partially_invoiced, own.total.clone());

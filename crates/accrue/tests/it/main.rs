@@ -56,6 +56,7 @@ mod instants;
 mod invoice_lives;
 mod invoice_money;
 mod invoices;
+mod invoicing_cycles;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;

@@ -17,7 +17,7 @@ use crate::{
     usage::Total,
 };
 
-/// Amounts that threshold invoices have billed, by price and start of the period.
+/// Amounts that invoices have billed within periods, by price and start of the period.
 pub(super) type PartiallyInvoiced = BTreeMap<(PriceId, Timestamp), Decimal>;
 
 /// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.
@@ -28,19 +28,37 @@ pub(super) async fn lines(
     boundary: Timestamp,
 ) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
     let card = prices::card(tx, entry).await?;
+    let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
+    let periods = card.usage_periods(before).into_keys();
+    let start = periods.map(|period| period.start()).min().filter(|_| card.has_usage_due(boundary));
+    let partially_invoiced = partially_invoiced(tx, entry, start, boundary).await?;
+    lines_less(tx, entry, invoice_id, boundary, partially_invoiced).await
+}
+
+/// Computes the lines of what falls due at a boundary, less what was billed before.
+async fn lines_less(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice_id: InvoiceId,
+    boundary: Timestamp,
+    partially_invoiced: PartiallyInvoiced,
+) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
+    let card = prices::card(tx, entry).await?;
     let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
     let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
     for (period, key) in card.usage_periods(before) {
         if period.end() == boundary {
             used.insert(period, total(tx, entry, &card, period, key).await?);
+        } else if card.has_inner_boundaries() {
+            let so_far = Timeframe::nothing_at(period.start()).until(boundary);
+            used.insert(period, summed(tx, entry, &card, so_far).await?);
         }
     }
     let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
     let due = card.due(&figure, boundary);
-    let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
+    let starts: BTreeSet<_> = used.keys().map(|period| period.start()).collect();
+    let drawn = drawn(tx, entry, &card, starts.into_iter()).await?;
     let adjustments = &entry.subscription.adjustment_intervals;
-    let start = used.keys().map(|period| period.start()).min();
-    let partially_invoiced = partially_invoiced(tx, entry, start).await?;
     let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     let (mut lines, subtotal) = invoice::lines(&charges);
     break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
@@ -86,6 +104,17 @@ async fn total(
     if !known.is_empty() && of.created_at <= period.start() {
         return Ok(known);
     }
+    summed(tx, entry, card, period).await
+}
+
+/// Sums up what was used in a timeframe, whatever its period has come to.
+async fn summed(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    period: Timeframe,
+) -> Result<Total, Error> {
+    let of = &entry.subscription;
     let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
     let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
     rows::figures::total_between(tx, of.customer_id, &meters, period).await
@@ -123,22 +152,34 @@ pub(super) async fn drawn(
     Ok(sums)
 }
 
-/// Sums up what threshold invoices from an instant on have billed: less what was credited of them, and
-/// without those that are void.
+/// Sums up what threshold invoices, and invoices of inner boundaries, have billed from an instant up to a
+/// boundary: less what was credited of them, and without those that are void. A draft of an earlier
+/// boundary counts with what it comes to, so that nothing depends on which is issued first.
 pub(super) async fn partially_invoiced(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     from: Option<Timestamp>,
+    boundary: Timestamp,
 ) -> Result<PartiallyInvoiced, Error> {
     let mut sums = PartiallyInvoiced::new();
-    let has_any = entry.invoicing.as_ref().is_some_and(|of| of.reached.is_some());
+    let card = prices::card(tx, entry).await?;
+    let has_threshold = entry.invoicing.as_ref().is_some_and(|of| of.reached.is_some());
+    let has_any = has_threshold || card.has_inner_boundaries();
     let Some(from) = from.filter(|_| has_any) else { return Ok(sums) };
     let (of, customer) = (&entry.subscription, entry.subscription.customer_id);
     for mut invoice in invoices::of_subscription_from(tx, of, from).await? {
-        if invoice.source != InvoiceSource::Partial || invoice.status == InvoiceStatus::Void {
+        let is_partial = invoice.source == InvoiceSource::Partial;
+        let is_earlier =
+            invoice.invoice_date < boundary || is_partial && invoice.invoice_date == boundary;
+        if !is_earlier || invoice.status == InvoiceStatus::Void {
             continue;
         }
-        invoice.show_made_lines();
+        if is_partial {
+            invoice.show_made_lines();
+        } else if invoice.status == InvoiceStatus::Draft {
+            let (id, date) = (invoice.id, invoice.invoice_date);
+            invoice.show(lines_less(tx, entry, id, date, sums.clone()).await?);
+        }
         let credited = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
         for line in &invoice.lines {
             let taken = credited.iter().filter(|of| of.invoice_line_id == line.id);

@@ -310,7 +310,11 @@ async fn note_applied(
         let periods = card.usage_periods(after).into_keys();
         periods.into_iter().any(|of| of.start() == start && invoice.invoice_date < of.end())
     };
-    for line in invoice.lines.iter().filter(|line| !line.credits_applied.is_zero()) {
+    // What is billed within a period is cumulative, its credits too.
+    let before = Timeframe::nothing_at(invoice.invoice_date.saturating_sub(INSTANT));
+    let whole = card.usage_periods(before.until(invoice.invoice_date));
+    let lines = invoice.lines.iter().filter(|line| whole.contains_key(&line.period));
+    for line in lines.filter(|line| !line.credits_applied.is_zero()) {
         let (start, unit) = (line.period.start(), line.currency.clone());
         let amount = line.credits_applied.clone();
         invoicing.applied.push(Applied { start, unit, amount });

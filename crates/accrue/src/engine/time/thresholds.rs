@@ -79,7 +79,8 @@ async fn made(
     let starts: BTreeSet<_> = due.lines.iter().map(|line| line.period.start()).collect();
     let id = InvoiceId::generate(now, tx.entropy());
     let drawn = due::drawn(tx, entry, &card, starts.iter().copied()).await?;
-    let partially_invoiced = due::partially_invoiced(tx, entry, starts.first().copied()).await?;
+    let partially_invoiced =
+        due::partially_invoiced(tx, entry, starts.first().copied(), now).await?;
     let adjustments = &of.adjustment_intervals;
     let charges =
         Charges { invoice_id: id, card: &card, due, adjustments, drawn, partially_invoiced };

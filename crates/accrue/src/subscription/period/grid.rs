@@ -76,7 +76,12 @@ impl Grid {
 
     /// Returns the days of a cycle: from its start, date by date at the same time.
     pub(super) fn days_of(&self, cycle: &Cell) -> Self {
-        let dates = Dates::new(Cycle::Days(1), self.dates.date(cycle.index));
+        self.cycles_of(cycle, Cycle::Days(1))
+    }
+
+    /// Returns shorter cycles, of which one begins with a cycle.
+    pub(super) fn cycles_of(&self, cycle: &Cell, shorter: Cycle) -> Self {
+        let dates = Dates::new(shorter, self.dates.date(cycle.index));
         Self { dates, time: self.time, zone: self.zone.clone() }
     }
 

@@ -1,0 +1,144 @@
+//! Invoicing cycles: usage that is invoiced at inner boundaries of its billing period (invoicing 6.1).
+
+use accrue::{
+    Carried, ErrorKind,
+    invoice::InvoiceSource,
+    price::{Charge, Model, NewPrice, Tier, Tiered},
+    subscription::Cancellation,
+};
+
+use crate::{
+    invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
+    support::fixture::{at, number, refused, run},
+};
+
+const START: &str = "2026-04-01T00:00:00Z";
+
+/// Gives a price an invoicing cycle.
+pub(crate) fn every(duration: u32, unit: &str, price: NewPrice) -> NewPrice {
+    let cycle = format!(r#"{{"duration":{duration},"duration_unit":"{unit}"}}"#);
+    let carried = Carried::new([("invoicing_cycle_configuration", cycle)]).unwrap();
+    NewPrice { carried, ..price }
+}
+
+/// A subscription from the first of April on: 1 for each of the first 100 units of a month and 0.50 for
+/// each other one, invoiced every ten days.
+fn every_ten_days() -> Invoiced {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let tiers = [
+            Tier::new(number("0"), Some(number("100")), number("1")),
+            Tier::new(number("100"), None, number("0.5")),
+        ];
+        let mut price = fixture.usage_at("1", metric);
+        let model = Model::Tiered(Tiered::new(tiers));
+        price.charge = Charge::Usage { metric_id: metric.id, model };
+        vec![every(10, "day", price)]
+    });
+    invoiced.fixture.set(START);
+    invoiced.subscribe(START);
+    invoiced
+}
+
+fn use_on(invoiced: &Invoiced, day: &str, n: &str) {
+    let now = format!("2026-04-{day}T12:00:00Z");
+    invoiced.fixture.set(&now);
+    invoiced.use_at(day, &now, n);
+}
+
+#[test]
+fn invoicing_6_1_tiers_go_on_from_inner_boundary_to_inner_boundary() {
+    let invoiced = every_ten_days();
+    let fixture = &invoiced.fixture;
+    for (day, n) in [("05", "60"), ("15", "60"), ("25", "40")] {
+        use_on(&invoiced, day, n);
+    }
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    assert_eq!(
+        all(&invoices),
+        [
+            "00003 issued 2026-05-01: usage 20 = 20",
+            "00002 issued 2026-04-21: usage 50 = 50",
+            "00001 issued 2026-04-11: usage 60 = 60",
+        ]
+    );
+    let figures = invoices.iter().map(|of| {
+        assert_eq!(of.source, InvoiceSource::Subscription);
+        let line = &of.lines[0];
+        assert_eq!(line.period.start(), at(START));
+        assert_eq!(line.period.end(), of.invoice_date);
+        [&line.quantity, &line.subtotal, &line.partially_invoiced].map(ToString::to_string)
+    });
+    let expected = [["160", "130", "110"], ["120", "110", "60"], ["60", "60", "0"]];
+    assert_eq!(figures.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn invoicing_6_1_late_usage_is_on_the_draft_or_else_on_the_next_one() {
+    let invoiced = every_ten_days();
+    let fixture = &invoiced.fixture;
+    use_on(&invoiced, "05", "10");
+    fixture.tick_at("2026-04-11T10:00:00Z");
+    invoiced.use_at("in the grace period", "2026-04-10T23:00:00Z", "5");
+    assert_eq!(
+        all(&fixture.invoices(DRAFT)),
+        ["DRAFT draft 2026-04-21: usage 0 = 0", "DRAFT draft 2026-04-11: usage 15 = 15"]
+    );
+    fixture.tick_at("2026-04-12T00:00:00Z");
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00001 issued 2026-04-11: usage 15 = 15"]);
+    invoiced.use_at("behind it", "2026-04-11T23:00:00Z", "7");
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-04-21: usage 7 = 7"]);
+}
+
+#[test]
+fn invoicing_15_what_is_void_goes_to_the_next_invoice() {
+    let invoiced = every_ten_days();
+    let fixture = &invoiced.fixture;
+    use_on(&invoiced, "05", "60");
+    fixture.tick_at("2026-04-12T00:00:00Z");
+    let first = fixture.invoices(SETTLED).remove(0);
+    run(fixture.account.void_invoice(first.id)).unwrap();
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-04-21: usage 60 = 60"]);
+}
+
+#[test]
+fn invoicing_6_1_the_closing_invoice_bills_the_rest() {
+    let invoiced = every_ten_days();
+    let fixture = &invoiced.fixture;
+    use_on(&invoiced, "05", "60");
+    fixture.tick_at("2026-04-12T00:00:00Z");
+    use_on(&invoiced, "13", "30");
+    let of = fixture.invoices(SETTLED)[0].subscription_id.unwrap();
+    run(fixture.account.cancel_subscription(of, Cancellation::Immediate)).unwrap();
+    fixture.tick_at("2026-06-01T00:00:00Z");
+    assert_eq!(
+        all(&fixture.invoices(SETTLED)),
+        ["00002 issued 2026-04-13: usage 30 = 30", "00001 issued 2026-04-11: usage 60 = 60"]
+    );
+}
+
+#[test]
+fn invoicing_6_1_fees_and_cycles_that_are_no_shorter_have_no_inner_boundaries() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![
+            every(1, "month", fixture.usage_at("1", metric)),
+            every(10, "day", fixture.arrear_fee("30")),
+        ]
+    });
+    invoiced.fixture.set(START);
+    let of = invoiced.subscribe(START);
+    assert_eq!(all(&[invoiced.upcoming(&of)]), ["DRAFT draft 2026-05-01: usage 0, fee 30 = 30"]);
+}
+
+#[test]
+fn invoicing_18_a_cycle_without_a_length_is_refused() {
+    let invoiced = every_ten_days();
+    let fixture = &invoiced.fixture;
+    let metric = fixture.metric("SELECT count(*) FROM events");
+    for (duration, unit) in [(0, "day"), (3_661, "day"), (121, "month"), (1, "week")] {
+        let new = every(duration, unit, fixture.usage_at("1", &metric));
+        let (kind, message) = refused(fixture, fixture.account.create_price(new));
+        assert_eq!(kind, ErrorKind::RequestValidation, "{duration} {unit}");
+        assert!(message.contains("invoicing_cycle_configuration"), "{message}");
+    }
+}
