@@ -365,3 +365,43 @@ fn invoicing_6_1_a_price_is_broken_down_by_a_property() {
     let refused = shop.host.post("/v1/prices", fee).error(400, "400-request-validation-errors");
     assert!(refused.to_string().contains("/invoice_grouping_key"), "{refused}");
 }
+
+#[test]
+fn invoicing_6_1_a_price_is_invoiced_within_its_billing_period() {
+    let (shop, _) = shop();
+    let host = &shop.host;
+    let price = |cycle: Value| {
+        json!({"price": {
+            "name": "Tokens", "item_id": host.item("Tokens of ten days"), "cadence": "monthly",
+            "model_type": "unit", "unit_config": {"unit_amount": "2"},
+            "billable_metric_id": shop.metric_id, "invoicing_cycle_configuration": cycle,
+        }})
+    };
+    let plan = |cycle| json!({"name": "Often", "currency": "EUR", "prices": [price(cycle)]});
+    for wrong in [
+        json!({"duration": 0, "duration_unit": "day"}),
+        json!({"duration": 10, "duration_unit": "week"}),
+        json!({"duration": 10}),
+    ] {
+        host.post("/v1/plans", plan(wrong)).error(400, "400-request-validation-errors");
+    }
+    let cycle = json!({"duration": 10, "duration_unit": "day"});
+    let plan = host.post("/v1/plans", plan(cycle.clone())).ok(StatusCode::CREATED);
+    assert_eq!(plan["prices"][0]["invoicing_cycle_configuration"], cycle);
+    let subscription = shop.subscribe(json!({"plan_id": plan["id"]}));
+    shop.use_tokens("first", 5, "small");
+    set(host, "2026-03-21T23:00:01Z");
+    let id = subscription["id"].as_str().unwrap();
+    let found = listed(host, &format!("?subscription_id={id}&status[]=issued"));
+    let [invoice] = found.as_slice() else { panic!("{found:?}") };
+    let line = &invoice["line_items"][0];
+    assert_eq!(
+        (&line["amount"], &line["partially_invoiced_amount"]),
+        (&json!("10.00"), &json!("0.00"))
+    );
+    shop.use_tokens("second", 1, "small");
+    let next = upcoming(host, &subscription);
+    let line = &next["line_items"][0];
+    assert_eq!((&line["quantity"], &line["amount"]), (&json!(6), &json!("2.00")));
+    assert_eq!(line["partially_invoiced_amount"], "10.00");
+}

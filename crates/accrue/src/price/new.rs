@@ -34,7 +34,8 @@ pub struct NewPrice {
     pub external_price_id: Option<ExternalId>,
     /// The caller's own strings.
     pub metadata: Metadata,
-    /// Fields that the engine has no use for.
+    /// Further fields: those that the engine has no use for, and `invoicing_cycle_configuration`, which says how
+    /// often usage is invoiced within a billing period (invoicing 6.1).
     pub carried: Carried,
 }
 

@@ -1,15 +1,20 @@
 //! Invoicing cycles: usage that is invoiced at inner boundaries of its billing period (invoicing 6.1).
 
 use accrue::{
-    Carried, ErrorKind,
+    Carried, Email, ErrorKind, Fraction, Zone,
+    credit::NewLedgerEntry,
+    customer::NewCustomer,
     invoice::InvoiceSource,
-    price::{Charge, Model, NewPrice, Tier, Tiered},
-    subscription::Cancellation,
+    price::{Cadence, Charge, Discount, Model, NewPrice, Tier, Tiered},
+    subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
 use crate::{
     invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
-    support::fixture::{at, number, refused, run},
+    support::{
+        fixture::{at, external, name, number, refused, run, usd},
+        priced::unit,
+    },
 };
 
 const START: &str = "2026-04-01T00:00:00Z";
@@ -108,6 +113,7 @@ fn invoicing_6_1_the_closing_invoice_bills_the_rest() {
     use_on(&invoiced, "05", "60");
     fixture.tick_at("2026-04-12T00:00:00Z");
     use_on(&invoiced, "13", "30");
+    fixture.set("2026-04-13T13:00:00Z");
     let of = fixture.invoices(SETTLED)[0].subscription_id.unwrap();
     run(fixture.account.cancel_subscription(of, Cancellation::Immediate)).unwrap();
     fixture.tick_at("2026-06-01T00:00:00Z");
@@ -141,4 +147,109 @@ fn invoicing_18_a_cycle_without_a_length_is_refused() {
         assert_eq!(kind, ErrorKind::RequestValidation, "{duration} {unit}");
         assert!(message.contains("invoicing_cycle_configuration"), "{message}");
     }
+}
+
+#[test]
+fn invoicing_6_1_what_is_taken_off_counts_within_and_a_minimum_at_the_end() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let mut price = every(10, "day", fixture.usage_at("1", metric));
+        price.adjustments.minimum = Some(number("200"));
+        let half = Discount::Percentage(Fraction::parse("0.5").unwrap());
+        price.adjustments.discounts = vec![half];
+        vec![price]
+    });
+    invoiced.fixture.set(START);
+    invoiced.subscribe(START);
+    for (day, n) in [("05", "60"), ("15", "60")] {
+        use_on(&invoiced, day, n);
+    }
+    invoiced.fixture.tick_at("2026-05-02T00:00:00Z");
+    assert_eq!(
+        all(&invoiced.fixture.invoices(SETTLED)),
+        [
+            "00003 issued 2026-05-01: usage 140 = 140",
+            "00002 issued 2026-04-21: usage 30 = 30",
+            "00001 issued 2026-04-11: usage 30 = 30",
+        ]
+    );
+}
+
+#[test]
+fn invoicing_6_1_prepaid_credits_pay_for_what_is_invoiced_within() {
+    let invoiced =
+        invoiced_with(|fixture, metric| vec![every(10, "day", fixture.usage_at("1", metric))]);
+    let fixture = &invoiced.fixture;
+    fixture.set(START);
+    let entry = NewLedgerEntry::increment(unit("USD"), number("70"));
+    run(fixture.account.create_ledger_entry(external("ada"), entry)).unwrap();
+    invoiced.subscribe(START);
+    for (day, n) in [("05", "60"), ("15", "60"), ("25", "40")] {
+        use_on(&invoiced, day, n);
+    }
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    assert_eq!(
+        all(&invoices),
+        [
+            "00003 issued 2026-05-01: usage 40 = 40",
+            "00002 issued 2026-04-21: usage 50 = 50",
+            "00001 paid 2026-04-11: usage 0 = 0",
+        ]
+    );
+    let credits = invoices.iter().map(|of| of.lines[0].credits_applied.to_string());
+    assert_eq!(
+        credits.collect::<Vec<_>>(),
+        ["70", "70", "60"],
+        "they are cumulative, as the line is"
+    );
+}
+
+#[test]
+fn invoicing_6_1_a_threshold_within_counts_what_a_cycle_has_billed() {
+    let invoiced =
+        invoiced_with(|fixture, metric| vec![every(10, "day", fixture.usage_at("1", metric))]);
+    let fixture = &invoiced.fixture;
+    fixture.set(START);
+    let threshold = Carried::new([("invoicing_threshold", "\"100\"")]).unwrap();
+    invoiced.subscribe_with(START, |new| new.carried = threshold);
+    use_on(&invoiced, "05", "60");
+    fixture.tick_at("2026-04-12T00:00:00Z");
+    use_on(&invoiced, "15", "60");
+    use_on(&invoiced, "25", "40");
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    let total: accrue::Decimal = invoices.iter().map(|of| &of.total).sum();
+    assert_eq!(total, number("160"), "{:?}", all(&invoices));
+    let within: Vec<_> = invoices.iter().map(|of| of.source).collect();
+    assert!(within.contains(&InvoiceSource::Partial), "{:?}", all(&invoices));
+}
+
+#[test]
+fn invoicing_6_1_a_month_of_the_customers_zone_ends_at_its_midnight() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let mut price = every(1, "month", fixture.usage_at("1", metric));
+        price.cadence = Cadence::Quarterly;
+        vec![price]
+    });
+    let fixture = &invoiced.fixture;
+    fixture.set(START);
+    let berlin = NewCustomer {
+        external_customer_id: Some(external("bea")),
+        timezone: Some(Zone::parse("Europe/Berlin").unwrap()),
+        currency: Some(usd()),
+        ..NewCustomer::new(name("Bea"), Email::parse("bea@example.com").unwrap())
+    };
+    run(fixture.account.create_customer(berlin)).unwrap();
+    let mut new = NewSubscription::new(external("bea"), invoiced.plan.id);
+    new.anchor = BillingAnchor::FirstOfMonth;
+    run(fixture.account.create_subscription(new)).unwrap();
+    fixture.tick_at("2026-07-03T00:00:00Z");
+    let dates = fixture.invoices(SETTLED);
+    let dates: Vec<_> = dates.iter().map(|of| of.invoice_date.to_string()).collect();
+    let expected = [
+        "2026-06-30T22:00:00.000000Z",
+        "2026-05-31T22:00:00.000000Z",
+        "2026-04-30T22:00:00.000000Z",
+    ];
+    assert_eq!(dates, expected);
 }

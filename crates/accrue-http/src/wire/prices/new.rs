@@ -74,7 +74,7 @@ request! {
         billed_in_advance: Option<bool>,
         /// Length of its billing periods, for the cadence `custom`.
         billing_cycle_configuration: Option<CycleConfigurationIn>,
-        /// Length of the periods that it is invoiced in: stored and given back.
+        /// Length of the periods within a billing period at whose ends usage is invoiced.
         invoicing_cycle_configuration: Option<Kept<CycleConfigurationIn>>,
         /// Amount of the invoicing currency that one unit of its currency is worth.
         conversion_rate: Option<JsonNumber>,
