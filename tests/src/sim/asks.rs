@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    model::{CUSTOMERS, FIRST, Gauge, Rule, Scope, What, metric_spec},
+    model::{
+        CUSTOMERS, FIRST, Gauge, Rule, Scope, What, issues_by_hand, metric_spec, pays_by_gateway,
+    },
     plan::{Ask, Cancel, Event, EventKey, On},
     world::{World, text},
 };
@@ -111,8 +113,12 @@ impl World {
             Ask::Customer { customer } => {
                 let customer = customer % CUSTOMERS;
                 let external = &tenant.customers[customer].external;
+                let pays = pays_by_gateway(customer);
                 let body = json!({
                     "name": external, "email": "a@example.com", "external_customer_id": external,
+                    "auto_issuance": !issues_by_hand(customer),
+                    "payment_provider": pays.then_some("stripe_charge"),
+                    "payment_provider_id": pays.then_some(external),
                 });
                 (What::Customer { customer }, Sent::post("/v1/customers", &body))
             }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     clients::Answer,
-    model::{Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
+    model::{BILL_TABLES, Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
     store::{Applied, TaskId},
     world::{Flight, World},
 };
@@ -54,6 +54,7 @@ impl World {
         let (mut account, mut told, mut turns) = (None, Vec::new(), BTreeSet::new());
         // What moves balances comes before what is done to the alerts on them.
         let (mut falls, mut due) = (Vec::new(), self.booked(applied)?);
+        self.billed(applied)?;
         let mut expected = Vec::new();
         let mut is_marked = false;
         for (key, document) in &applied.changes {
@@ -89,7 +90,9 @@ impl World {
                     let backfill = rest[rest.len() - 16..].try_into().unwrap();
                     turns.insert((of, customer, uuid(backfill), json.is_some()));
                 }
-                ("alert" | "amendments" | "customer" | "plan_alert", Some(_)) => is_marked = true,
+                ("alert" | "amendments" | "plan_alert", Some(_)) => is_marked = true,
+                // Its balance moves as well.
+                ("customer", Some(json)) => is_marked |= self.is_renamed(client, json),
                 _ => {}
             }
         }
@@ -109,7 +112,37 @@ impl World {
         let expected = Expected::all(expected);
         due.extend(expected.falls.iter().cloned());
         check_falls(&due, &falls)?;
-        self.tenants[account].check_told(&expected, &told)
+        let now = self.now();
+        self.tenants[account].check_told(&expected, &told, now)
+    }
+
+    /// The rows of invoices in a commit are right for what was accepted before it: what time brings, and
+    /// what issues by hand, stands in commits of its own.
+    fn billed(&mut self, applied: &Applied) -> Result<(), String> {
+        for of in 0..self.tenants.len() {
+            let mut rows = Vec::new();
+            for (key, document) in &applied.changes {
+                let name = key.table().name();
+                let Some(table) = BILL_TABLES.into_iter().find(|table| *table == name) else {
+                    continue;
+                };
+                let (account, rest) = split(key).ok_or("a key of no account")?;
+                if account == of {
+                    let document = document.as_ref().map(|of| serde_json::from_str(of.as_str()));
+                    rows.push((table, rest, document.transpose().map_err(|of| of.to_string())?));
+                }
+            }
+            for happened in self.tenants[of].billed(&rows)? {
+                self.count(happened);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a customer is named as a client asks for.
+    fn is_renamed(&self, client: Option<At>, customer: &Value) -> bool {
+        let what = client.map(|client| &self.clients[client].what);
+        matches!(what, Some(What::Rename { name, .. }) if customer["customer"]["name"] == name.as_str())
     }
 
     /// The entries of ledgers in a commit, in their order, have moved balances.

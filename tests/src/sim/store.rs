@@ -185,9 +185,13 @@ pub(super) struct Trouble {
 const WATCHED: &[&str] = &[
     "alert",
     "amendments",
+    "balance_transaction",
+    "credit_note",
     "customer",
     "customer_external",
     "customer_head",
+    "invoice",
+    "invoice_lines",
     "ledger_entry",
     "outbox",
     "overlay",
@@ -442,7 +446,7 @@ impl Store for SimStore {
 }
 
 /// Is pending so many times.
-async fn pause(times: usize) {
+pub(super) async fn pause(times: usize) {
     struct Pause(usize);
 
     impl Future for Pause {

@@ -1,11 +1,12 @@
 //! The beginning of a world, and the calm in which everything is compared.
 
+use accrue::account::Configuration;
 use serde_json::{Value, json};
 
 use super::{
     asks::Sent,
     clients::State,
-    model::{FIRST, GRANTED, Rule},
+    model::{FEE, FIRST, GRANTED, Rule},
     plan::{ACCOUNTS, Ask, On, SECOND},
     world::{World, account},
 };
@@ -15,6 +16,10 @@ impl World {
     /// What every account has from the beginning.
     pub(super) fn set_up(&mut self) -> Result<(), String> {
         for of in 0..ACCOUNTS {
+            let mut configuration = Configuration::default();
+            configuration.features.invoices = true;
+            let configured = self.observer.account(account(of)).configure(configuration);
+            pollster::block_on(configured.into_future()).map_err(|error| format!("{error:?}"))?;
             self.insist(of, &Ask::Item)?;
             for kind in 0..2 {
                 self.insist(of, &Ask::Metric { kind })?;
@@ -27,11 +32,19 @@ impl World {
                     "billable_metric_id": tenant.metrics[metric].0, "currency": currency,
                 }})
             };
+            let fee = json!({"price": {
+                "name": "fee", "item_id": tenant.items[0], "cadence": "monthly",
+                "model_type": "unit", "unit_config": {"unit_amount": FEE.to_string()},
+                "fixed_price_quantity": 1, "billed_in_advance": true, "currency": "USD",
+            }});
             let plan = json!({
                 "name": "plan", "currency": "USD",
-                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits")],
+                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits"), fee],
             });
             let plan = self.create(of, "/v1/plans", &plan)?;
+            let prices = plan["prices"].as_array().ok_or("a plan has no prices")?;
+            let prices = prices.iter().take(2).filter_map(|price| price["id"].as_str());
+            self.tenants[of].prices = prices.map(str::to_owned).collect();
             self.plans.push(plan["id"].as_str().ok_or("a plan has no id")?.to_owned());
             for customer in 0..FIRST {
                 self.insist(of, &Ask::Customer { customer })?;

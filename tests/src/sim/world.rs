@@ -20,6 +20,7 @@ use super::{
     Report,
     clients::Client,
     commits::Kept,
+    gateway::Gateway,
     messages::{Inbox, Messages},
     model::Tenant,
     plan::{ACCOUNTS, PROCESSES, Step},
@@ -52,6 +53,8 @@ pub(super) struct World {
     pub(super) report: Report,
     pub(super) events_sent: Vec<Vec<crate::model::Event>>,
     pub(super) plans: Vec<String>,
+    /// By account.
+    pub(super) gateways: Vec<Arc<Gateway>>,
 }
 
 struct Process {
@@ -116,6 +119,7 @@ impl World {
         let clock = ManualClock::at(instant("2026-01-20T09:00:00Z"));
         let memory = Arc::clone(&store.inner);
         let observer = Billing::new(memory, clock.clone(), SeededEntropy::new(u64::MAX));
+        let gateways = (0..ACCOUNTS).map(|_| Arc::new(Gateway::new(clock.clone()))).collect();
         let mut world = Self {
             store,
             clock,
@@ -132,6 +136,7 @@ impl World {
             report: Report { episodes: 1, ..Report::default() },
             events_sent: vec![Vec::new(); ACCOUNTS],
             plans: Vec::new(),
+            gateways,
         };
         world.processes = (0..PROCESSES).map(|index| world.process(index, 0)).collect();
         world.set_up()?;
