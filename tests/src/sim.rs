@@ -12,6 +12,7 @@ mod checks;
 mod clients;
 mod commits;
 mod gateway;
+mod invoice_asks;
 mod messages;
 mod model;
 mod money;
@@ -84,15 +85,32 @@ pub const OTHERS: &[&str] = &[
     "balance depleted",
     "balance dropped",
     "balance recovered",
+    "charge",
     "collect",
     "crash",
+    "credit note",
+    "credit note void",
     "deliver",
+    "draft removed",
     "duplicate request",
     "error kept",
+    "invoice collected",
+    "invoice credited",
+    "invoice issued",
+    "invoice marked as paid",
+    "invoice owed again",
+    "invoice paid as it is issued",
+    "invoice void",
     "key used again",
     "key used anew after 48 hours",
+    "mark taken back",
     "message delivered twice",
+    "money returned",
+    "payment declined",
+    "payment not told",
+    "payment told late",
     "record removed",
+    "request goes on",
     "reflected",
     "retry",
     "reverted",

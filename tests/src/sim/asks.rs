@@ -25,7 +25,7 @@ impl Sent {
         Self { method, path, body }
     }
 
-    fn post(path: impl Into<String>, body: &Value) -> Self {
+    pub(super) fn post(path: impl Into<String>, body: &Value) -> Self {
         Self::new("POST", path.into(), body)
     }
 }
@@ -58,6 +58,13 @@ impl Ask {
             Self::Item => "create an item",
             Self::Usage { .. } => "fetch usage",
             Self::Walk { .. } => "walk a list",
+            Self::Issue { .. } => "issue an invoice",
+            Self::Pay { .. } => "pay an invoice",
+            Self::MarkPaid { .. } => "mark an invoice as paid",
+            Self::VoidInvoice { .. } => "void an invoice",
+            Self::Note { .. } => "create a credit note",
+            Self::Balance { .. } => "create a balance transaction",
+            Self::OneOff { .. } => "create an invoice",
         }
     }
 
@@ -87,10 +94,17 @@ impl Ask {
         "create an item",
         "fetch usage",
         "walk a list",
+        "issue an invoice",
+        "pay an invoice",
+        "mark an invoice as paid",
+        "void an invoice",
+        "create a credit note",
+        "create a balance transaction",
+        "create an invoice",
     ];
 }
 
-fn one<T>(all: &[T], index: usize) -> Option<(At, &T)> {
+pub(super) fn one<T>(all: &[T], index: usize) -> Option<(At, &T)> {
     let index = index.checked_rem(all.len())?;
     Some((index, &all[index]))
 }
@@ -270,6 +284,7 @@ impl World {
                 let path = lists[list % lists.len()].to_owned();
                 (What::Nothing, Sent::new("GET", path, &Value::Null))
             }
+            _ => return self.invoice_request(of, ask),
         })
     }
 

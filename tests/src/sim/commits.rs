@@ -22,10 +22,15 @@ pub(super) struct Kept {
     completed_at: Instant,
     pub(super) status: u16,
     body: String,
+    /// Whether its request has begun something, and is answered once that has ended.
+    is_open: bool,
 }
 
 /// How long it is good for.
 const GOOD_FOR: i64 = 48 * super::plan::HOUR;
+
+/// How an answer begins that is kept of a request which goes on.
+const OPEN: &str = "open ";
 
 /// The bytes of an epoch at the beginning of a key.
 const EPOCH_BYTES: usize = 8;
@@ -197,6 +202,10 @@ impl World {
             return Err(format!("the record of {key} is written for {of:?}"));
         }
         let answer = record["answer"]["inline"].as_str().ok_or("an answer in parts")?;
+        let (is_open, answer) = match answer.strip_prefix(OPEN) {
+            Some(rest) => (true, rest),
+            None => (false, answer),
+        };
         let (status, body) = answer.split_once(' ').ok_or("an answer without a status")?;
         let status: u16 = status.parse().map_err(|_| "a status that is none")?;
         if status >= 500 || matches!(status, 401 | 408 | 409 | 429) {
@@ -208,12 +217,20 @@ impl World {
         let kept = self.kept.entry((account, key.clone())).or_default();
         // A commit that is days late comes behind what was decided after it: that is anew as well.
         let near = |kept: &&Kept| (completed_at - kept.completed_at).abs() <= GOOD_FOR;
+        let known = kept.iter().position(|kept| near(&kept));
+        if let Some(begun) = known.map(|index| &mut kept[index]).filter(|of| of.is_open && !is_open) {
+            let body = body.to_owned();
+            *begun = Kept { task, status, body, is_open, ..begun.clone() };
+            self.count("request goes on");
+            return Ok(None);
+        }
+        let kept = self.kept.entry((account, key.clone())).or_default();
         if let Some(first) = kept.iter().find(near) {
             return Err(format!("the key {key} has a second effect: {first:?}, then {answer}"));
         }
         let body = body.to_owned();
         let answer = serde_json::from_str(&body).unwrap_or(Value::Null);
-        kept.push(Kept { task, payload: of.payload, completed_at, status, body });
+        kept.push(Kept { task, payload: of.payload, completed_at, status, body, is_open });
         let is_second = kept.len() > 1;
         if is_second {
             self.count("key used anew after 48 hours");
@@ -289,12 +306,13 @@ impl World {
         }
         if status == 409 || status == 429 {
             return match own {
+                Some(own) if own.is_open => Ok(()),
                 Some(own) => Err(format!("it was done, and is answered {status}: {own:?}")),
                 None => Ok(()),
             };
         }
         match own {
-            Some(own) if is_same(own) => Ok(()),
+            Some(own) if is_same(own) && !own.is_open => Ok(()),
             Some(own) => Err(format!("another answer is kept: {own:?}")),
             // What is invalid is not kept.
             None if status == 400 && answer.body.contains("400-request-validation-errors") => {

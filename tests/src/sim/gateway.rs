@@ -1,4 +1,4 @@
-//! The payment gateway of an account: it charges an attempt once, however often it is asked.
+//! The payment gateway of all accounts: it charges an attempt once, however often it is asked.
 
 use std::{
     collections::BTreeMap,
@@ -39,6 +39,9 @@ pub(super) struct Charge {
     known_at: Instant,
 }
 
+/// An attempt, and what has come of it.
+pub(super) type Told = (PaymentAttemptId, PaymentOutcome);
+
 impl Charge {
     fn outcome(&self, id: PaymentAttemptId) -> PaymentOutcome {
         let transaction_id = Some(format!("charge-{id}"));
@@ -68,13 +71,20 @@ impl Gateway {
         self.state().charges.clone()
     }
 
-    /// One of the attempts of which it knows what has come of them, as it tells that by itself.
-    pub(super) fn told(&self, any: usize) -> Option<(PaymentAttemptId, PaymentOutcome)> {
+    /// One of the attempts of some invoices of which it knows what has come of them, as it tells that by
+    /// itself.
+    pub(super) fn told(&self, any: usize, is_of: impl Fn(InvoiceId) -> bool) -> Option<Told> {
         let (now, state) = (self.clock.now().micros(), self.state());
         let known = state.charges.iter().filter(|(_, of)| state.is_calm || of.known_at <= now);
-        let known: Vec<_> = known.collect();
+        let known: Vec<_> = known.filter(|(_, of)| is_of(of.invoice)).collect();
         let index = any.checked_rem(known.len())?;
         Some((*known[index].0, known[index].1.outcome(*known[index].0)))
+    }
+
+    /// Takes its time: none in the calm, in which nobody polls it twice.
+    async fn think(&self, long: usize) {
+        let long = if self.state().is_calm { 0 } else { long };
+        pause(long).await;
     }
 
     /// What was asked of it that cannot be right.
@@ -95,7 +105,7 @@ impl PaymentGateway for Gateway {
     async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
         let StartedPayment { attempt_id, invoice_id, .. } = *payment;
         let drawn = drawn(attempt_id);
-        pause(drawn % 4).await;
+        self.think(drawn % 4).await;
         let now = self.clock.now();
         let outcome = {
             let mut state = self.state();
@@ -120,7 +130,7 @@ impl PaymentGateway for Gateway {
             let is_known = state.is_calm || charge.known_at <= now.micros();
             is_known.then(|| charge.outcome(attempt_id))
         };
-        pause(drawn % 3).await;
+        self.think(drawn % 3).await;
         outcome
     }
 }

@@ -14,7 +14,7 @@ use bigdecimal::BigDecimal;
 pub(super) use self::{
     alerts::Expected,
     balances::{Booked, Fall, Rule, check_falls},
-    bills::{BILL_TABLES, Books, moves},
+    bills::{BILL_TABLES, Books, Deed, moves},
     effects::{Turn, What, whole},
 };
 use crate::{

@@ -70,7 +70,7 @@ impl Read {
 impl World {
     /// Compares what customers owe and own.
     pub(super) fn check_money(&self, of: At) -> Result<(), String> {
-        if let Some(wrong) = self.gateways[of].wrong() {
+        if let Some(wrong) = self.gateway.wrong() {
             return Err(wrong);
         }
         let account = self.observer.account(account(of));
@@ -139,7 +139,7 @@ impl World {
         let notes = notes.filter(|note| statuses.contains_key(&note.invoice_id));
         let credited: BigDecimal = notes.map(|note| big(&note.total)).sum();
         let own: BTreeSet<_> = read.invoices.iter().map(|invoice| invoice.id).collect();
-        let charges = self.gateways[of].charges();
+        let charges = self.gateway.charges();
         let charged = charges.values().filter(|of| !of.is_declined && own.contains(&of.invoice));
         let charged: BigDecimal = charged.map(|charge| big(&charge.amount)).sum();
         let bills = self.tenants[of].books.bills_of(customer);
@@ -166,7 +166,7 @@ impl World {
     /// Each attempt was charged once and is told of as it ended; what was charged beyond what an invoice
     /// took is in the balance.
     fn check_charges(&self, of: At, read: &Read) -> Result<(), String> {
-        let charges = self.gateways[of].charges();
+        let charges = self.gateway.charges();
         for invoice in &read.invoices {
             let bill = &self.tenants[of].books.bills[&invoice.id.to_string()];
             let mut charged = BigDecimal::default();

@@ -76,6 +76,10 @@ pub enum Flaw {
     LosesMetrics,
     /// It takes alerts of the plan that are created or changed for disabled ones.
     DisablesPlanAlerts,
+    /// It loses that invoices are issued.
+    LosesInvoices,
+    /// It keeps the transactions of balances twice.
+    BooksTwice,
 }
 
 impl Flaw {
@@ -91,6 +95,8 @@ impl Flaw {
         Self::LosesNames,
         Self::LosesMetrics,
         Self::DisablesPlanAlerts,
+        Self::LosesInvoices,
+        Self::BooksTwice,
     ];
 
     /// Does to a batch what it does.
@@ -107,9 +113,10 @@ impl Flaw {
             Self::LosesAlerts => {
                 batch.changes.retain(|change| !of(change, "outbox", "usage_exceeded"));
             }
-            Self::TellsTwice => {
-                let messages = batch.changes.iter().filter(|change| of(change, "outbox", ""));
-                let again = messages.filter_map(|change| {
+            Self::TellsTwice | Self::BooksTwice => {
+                let table = if self == Self::BooksTwice { "balance_transaction" } else { "outbox" };
+                let doubled = batch.changes.iter().filter(|change| of(change, table, ""));
+                let again = doubled.filter_map(|change| {
                     let bytes = [change.key().bytes(), &[0]].concat();
                     let key = Key::new(change.key().table(), bytes);
                     Some(Change::Put(key, change.document()?.clone()))
@@ -135,6 +142,9 @@ impl Flaw {
             }
             Self::LosesMetrics => {
                 batch.changes.retain(|change| !of(change, "metric_catalogue", ""));
+            }
+            Self::LosesInvoices => {
+                batch.changes.retain(|change| !of(change, "invoice", "\"status\":\"issued\""));
             }
             Self::DisablesPlanAlerts => {
                 for change in &mut batch.changes {
@@ -195,6 +205,7 @@ const WATCHED: &[&str] = &[
     "ledger_entry",
     "outbox",
     "overlay",
+    "payment_attempt",
     "plan_alert",
     "record",
 ];

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::model::At;
 
+/// How often an invoice is collected at most in one calm: once, and a retry for each that was planned.
+const MOST_ATTEMPTS: usize = 8;
+
 impl World {
     /// What every account has from the beginning.
     pub(super) fn set_up(&mut self) -> Result<(), String> {
@@ -130,18 +133,16 @@ impl World {
                 }
             }
         }
-        for _ in 0..1_000 {
-            let task = self.tasks.len();
-            self.tasks.push(None);
-            self.store.is_polled(task);
-            let tick = pollster::block_on(self.billing(0).tick(100));
-            self.step_commits()?;
-            let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
-            if tick.failed > 0 {
-                return Err(format!("something cannot be applied: {tick:?}"));
-            }
-            if !tick.more {
-                break;
+        self.tick_all()?;
+        for of in 0..ACCOUNTS {
+            // What fails may be retried at once, where that was planned for a time that has passed.
+            let mut rounds = 0;
+            while self.charge_all(of)? {
+                self.tick_all()?;
+                rounds += 1;
+                if rounds > MOST_ATTEMPTS {
+                    return Err("payments are under way for ever".to_owned());
+                }
             }
         }
         for of in 0..ACCOUNTS {
@@ -152,12 +153,56 @@ impl World {
         Ok(())
     }
 
+    /// Applies what is due until nothing is.
+    fn tick_all(&mut self) -> Result<(), String> {
+        for _ in 0..1_000 {
+            self.begin_task();
+            let tick = pollster::block_on(self.billing(0).tick(100));
+            self.step_commits()?;
+            let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
+            if tick.failed > 0 {
+                return Err(format!("something cannot be applied: {tick:?}"));
+            }
+            if !tick.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is under way is charged, and what was charged is reported, also where nobody waits for it any
+    /// more: says whether anything was under way.
+    fn charge_all(&mut self, of: At) -> Result<bool, String> {
+        let failed = |error| format!("a payment fails in the calm: {error:?}");
+        let (account, gateway) = (self.billing(0).account(account(of)), self.gateway.clone());
+        gateway.calm(true);
+        self.begin_task();
+        let settled = pollster::block_on(account.collect_payments(&gateway)).map_err(failed)?;
+        self.step_commits()?;
+        for index in 0..gateway.charges().len() {
+            let Some((attempt, outcome)) = self.heard(of, index) else { break };
+            self.begin_task();
+            let reported = account.report_payment(attempt, outcome).into_future();
+            pollster::block_on(reported).map_err(failed)?;
+            self.step_commits()?;
+        }
+        let page = accrue::PageRequest::default();
+        let left = pollster::block_on(account.list_started_payments(&page)).map_err(failed)?.data;
+        gateway.calm(false);
+        Ok(settled > 0 || !left.is_empty())
+    }
+
+    /// Something of the simulation itself begins.
+    fn begin_task(&mut self) {
+        let task = self.tasks.len();
+        self.tasks.push(None);
+        self.store.is_polled(task);
+    }
+
     fn drain(&mut self, of: At) -> Result<(), String> {
         let account = self.billing(1).account(account(of));
         loop {
-            let task = self.tasks.len();
-            self.tasks.push(None);
-            self.store.is_polled(task);
+            self.begin_task();
             let page = accrue::PageRequest::first_of_messages(1_000).unwrap();
             let messages = pollster::block_on(account.list_messages(&page));
             let messages = messages.map_err(|error| format!("{error:?}"))?.data;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use accrue::invoice::{
     BalanceAction, BalanceDirection, BalanceTransaction, CreditNote, CreditNoteEffect, Invoice,
-    InvoiceLine, InvoiceStatus,
+    InvoiceLine, InvoiceSource, InvoiceStatus, PaymentAttempt, PaymentFailure,
 };
 use bigdecimal::BigDecimal;
 use serde_json::Value;
@@ -34,16 +34,30 @@ pub(in crate::sim) struct Books {
     pub(in crate::sim) notes: BTreeMap<String, CreditNote>,
     /// By customer, oldest first.
     pub(in crate::sim) transactions: BTreeMap<At, Vec<BalanceTransaction>>,
+    /// Those that have ended, by their rows.
+    attempts: BTreeMap<Vec<u8>, PaymentAttempt>,
     /// By customer: what its numbers begin with, and how many invoices and notes have one.
     numbers: BTreeMap<At, (String, [u64; 2])>,
+}
+
+/// What a request does to an invoice or a balance.
+#[derive(Clone, Debug)]
+pub(in crate::sim) enum Deed {
+    Issue { invoice: String },
+    Pay { invoice: String },
+    MarkPaid { invoice: String },
+    Void { invoice: String },
+    Note { invoice: String, amount: BigDecimal },
+    Balance { customer: At, amount: i64 },
+    OneOff { total: i64 },
 }
 
 /// The rows of invoices in a commit: the table, the key behind the account, and the document.
 pub(in crate::sim) type BillRow<'a> = (&'static str, &'a [u8], Option<Value>);
 
 /// The tables that they are of.
-pub(in crate::sim) const BILL_TABLES: [&str; 4] =
-    ["balance_transaction", "credit_note", "invoice", "invoice_lines"];
+pub(in crate::sim) const BILL_TABLES: [&str; 5] =
+    ["balance_transaction", "credit_note", "invoice", "invoice_lines", "payment_attempt"];
 
 /// Bytes of an id in a key.
 const ID_BYTES: usize = 16;
@@ -69,6 +83,32 @@ impl Books {
         self.bills.values().filter(move |bill| bill.customer == customer)
     }
 
+    /// What was accepted of a request is in the rows of its commit. The answer has this id.
+    pub(in crate::sim) fn check_deed(&self, deed: &Deed, id: &str) -> Result<(), String> {
+        let bill = |of: &str| self.bills.get(of).ok_or_else(|| format!("no invoice {of}"));
+        let is_done = match deed {
+            Deed::Issue { invoice } => bill(invoice)?.invoice.status != InvoiceStatus::Draft,
+            Deed::Pay { invoice } => bill(invoice)?.invoice.payment_started_at.is_some(),
+            Deed::MarkPaid { invoice } => bill(invoice)?.marked.is_some(),
+            Deed::Void { invoice } => bill(invoice)?.invoice.status == InvoiceStatus::Void,
+            Deed::Note { invoice, amount } => self.notes.get(id).is_some_and(|note| {
+                (note.invoice_id.to_string(), big(&note.total)) == (invoice.clone(), amount.clone())
+            }),
+            Deed::Balance { customer, amount } => {
+                let last = self.transactions.get(customer).and_then(|all| all.last());
+                last.is_some_and(|last| {
+                    last.id.to_string() == id && moves(last) == BigDecimal::from(*amount)
+                })
+            }
+            // What a draft comes to is computed when it is read.
+            Deed::OneOff { total } => match &bill(id)?.invoice {
+                of if of.status == InvoiceStatus::Draft => of.source == InvoiceSource::OneOff,
+                of => big(&of.total) == BigDecimal::from(*total),
+            },
+        };
+        if is_done { Ok(()) } else { Err(format!("{deed:?} is accepted as {id}, and not done")) }
+    }
+
     /// A transaction begins where the one before it ended, and is not made twice.
     fn book(&mut self, customer: At, made: BalanceTransaction) -> Result<(), String> {
         let all = self.transactions.entry(customer).or_default();
@@ -82,6 +122,32 @@ impl Books {
             return Err(format!("transaction {made:?} ends elsewhere"));
         }
         all.push(made);
+        Ok(())
+    }
+
+    /// An attempt to pay has ended, once; one that nobody told of may succeed still.
+    fn attempt(
+        &mut self,
+        key: &[u8],
+        attempt: PaymentAttempt,
+        happened: &mut Vec<&'static str>,
+    ) -> Result<(), String> {
+        let known = self.attempts.get(key);
+        let may_end = known.is_none_or(|known| {
+            let is_late = known.failure == Some(PaymentFailure::NotReported) && attempt.succeeded;
+            known.id == attempt.id && (known == &attempt || is_late)
+        });
+        if !may_end {
+            return Err(format!("the attempt {known:?} becomes {attempt:?}"));
+        }
+        let is_new = known != Some(&attempt);
+        happened.extend(match attempt.failure {
+            Some(PaymentFailure::Declined) if is_new => Some("payment declined"),
+            Some(PaymentFailure::NotReported) if is_new => Some("payment not told"),
+            None if is_new && known.is_some() => Some("payment told late"),
+            _ => None,
+        });
+        self.attempts.insert(key.to_vec(), attempt);
         Ok(())
     }
 
@@ -174,10 +240,14 @@ impl Tenant {
         rows: &[BillRow<'_>],
     ) -> Result<Vec<&'static str>, String> {
         let mut happened = Vec::new();
-        self.book_all(rows)?;
+        self.book_all(rows, &mut happened)?;
         self.note_all(rows, &mut happened)?;
         for (_, key, document) in rows.iter().filter(|row| row.0 == "invoice_lines") {
             self.line(key, document.as_ref())?;
+        }
+        for (_, key, document) in rows.iter().filter(|row| row.0 == "payment_attempt") {
+            let attempt = read(document.as_ref().ok_or("an attempt is removed")?)?;
+            self.books.attempt(key, attempt, &mut happened)?;
         }
         let mut issued = Vec::new();
         for (_, key, document) in rows.iter().filter(|row| row.0 == "invoice") {
@@ -209,7 +279,11 @@ impl Tenant {
         Ok(happened)
     }
 
-    fn book_all(&mut self, rows: &[BillRow<'_>]) -> Result<(), String> {
+    fn book_all(
+        &mut self,
+        rows: &[BillRow<'_>],
+        happened: &mut Vec<&'static str>,
+    ) -> Result<(), String> {
         let made = rows.iter().filter(|row| row.0 == "balance_transaction").map(|row| {
             let document = row.2.as_ref().ok_or("a transaction is removed")?;
             read::<BalanceTransaction>(document)
@@ -218,6 +292,9 @@ impl Tenant {
         made.sort_by_key(|made| made.number);
         for made in made {
             let customer = self.payer(&made.customer_id)?;
+            happened.extend(
+                (made.action == BalanceAction::OverpaymentRefund).then_some("money returned"),
+            );
             self.books.book(customer, made)?;
         }
         Ok(())
