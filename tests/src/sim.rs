@@ -98,7 +98,6 @@ pub const OTHERS: &[&str] = &[
     "invoice credited",
     "invoice issued",
     "invoice marked as paid",
-    "invoice owed again",
     "invoice paid as it is issued",
     "invoice void",
     "key used again",

@@ -68,7 +68,9 @@ fn a_store_that_is_wrong_is_found_out() {
         let expected: &[&str] = match flaw {
             Flaw::ForgetsKeys => &["has a second effect"],
             // The process goes on with copies of what nobody keeps.
-            Flaw::AcknowledgesWhatItDrops => &["nothing is kept", "has a second effect", "and not done"],
+            Flaw::AcknowledgesWhatItDrops => {
+                &["nothing is kept", "has a second effect", "and not done"]
+            }
             // Those of plans are not due in the same commit.
             Flaw::LosesAlerts => &["does not fire", "is owed"],
             Flaw::TellsTwice => &["is used twice"],

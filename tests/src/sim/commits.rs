@@ -218,7 +218,8 @@ impl World {
         // A commit that is days late comes behind what was decided after it: that is anew as well.
         let near = |kept: &&Kept| (completed_at - kept.completed_at).abs() <= GOOD_FOR;
         let known = kept.iter().position(|kept| near(&kept));
-        if let Some(begun) = known.map(|index| &mut kept[index]).filter(|of| of.is_open && !is_open) {
+        if let Some(begun) = known.map(|index| &mut kept[index]).filter(|of| of.is_open && !is_open)
+        {
             let body = body.to_owned();
             *begun = Kept { task, status, body, is_open, ..begun.clone() };
             self.count("request goes on");

@@ -148,10 +148,8 @@ impl World {
         let due: BigDecimal = open.map(|invoice| big(&invoice.amount_due)).sum();
         let by_hand = |made: &&BalanceTransaction| made.action == BalanceAction::ManualAdjustment;
         let by_hand: BigDecimal = read.transactions.iter().filter(by_hand).map(moves).sum();
-        let (left, right) = (
-            &billed - &credited - &charged - &marked,
-            &due - (&read.balance - &by_hand),
-        );
+        let (left, right) =
+            (&billed - &credited - &charged - &marked, &due - (&read.balance - &by_hand));
         match left == right {
             true => Ok(()),
             false => Err(format!(

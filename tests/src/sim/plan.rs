@@ -236,7 +236,10 @@ fn of_invoices(random: &mut Random, any: usize) -> Ask {
         }
         12..14 => {
             let amount = random.between(1, 40);
-            Ask::Balance { customer: any, amount: if random.percent(40) { -amount } else { amount } }
+            Ask::Balance {
+                customer: any,
+                amount: if random.percent(40) { -amount } else { amount },
+            }
         }
         _ => {
             let amount = random.between(-4, 20);

@@ -9,7 +9,8 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, SeededEntropy, Tick, Timestamp,
+    AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, SeededEntropy, Tick,
+    Timestamp,
 };
 use accrue_http::{Api, Authenticate, Category, Exceeded, RateLimit};
 use async_trait::async_trait;
@@ -370,7 +371,9 @@ impl World {
             Landed::Walked(ids, broken_off) => self.walked(flight, &ids, broken_off),
             Landed::Ticked(Ok(tick)) if tick.failed > 0 => Err(format!("{tick:?}")),
             // It was done meanwhile, or cannot be.
-            Landed::TakenBack(Err(error)) if error.kind() == ErrorKind::ConstraintViolation => Ok(()),
+            Landed::TakenBack(Err(error)) if error.kind() == ErrorKind::ConstraintViolation => {
+                Ok(())
+            }
             Landed::Ticked(Err(error))
             | Landed::Collected(Err(error))
             | Landed::Charged(Err(error))

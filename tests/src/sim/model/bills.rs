@@ -345,7 +345,9 @@ impl Tenant {
         let bill = self.books.bills.get(&id);
         let is_issued = bill.is_some_and(|bill| bill.invoice.status != InvoiceStatus::Draft);
         match is_issued && before != lines {
-            true => Err(format!("lines of an invoice that was issued change: {before:?}, {lines:?}")),
+            true => {
+                Err(format!("lines of an invoice that was issued change: {before:?}, {lines:?}"))
+            }
             false => Ok(()),
         }
     }

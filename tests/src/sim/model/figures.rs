@@ -61,7 +61,12 @@ impl Tenant {
         (0..self.metrics.len()).map(Gauge::Metric).chain([Gauge::Cost])
     }
 
-    pub(super) fn figure(&self, visible: &[&Event], gauge: Gauge, span: Span) -> Option<BigDecimal> {
+    pub(super) fn figure(
+        &self,
+        visible: &[&Event],
+        gauge: Gauge,
+        span: Span,
+    ) -> Option<BigDecimal> {
         let within =
             visible.iter().copied().filter(|event| span.0 <= event.at && event.at < span.1);
         match gauge {
