@@ -217,7 +217,9 @@ impl World {
         let kept = self.kept.entry((account, key.clone())).or_default();
         // A commit that is days late comes behind what was decided after it: that is anew as well.
         let near = |kept: &&Kept| (completed_at - kept.completed_at).abs() <= GOOD_FOR;
-        let known = kept.iter().position(|kept| near(&kept));
+        // Who has begun may take longer than that to end.
+        let goes_on = |kept: &Kept| near(&kept) || kept.is_open && kept.task == task;
+        let known = kept.iter().position(goes_on);
         if let Some(begun) = known.map(|index| &mut kept[index]).filter(|of| of.is_open && !is_open)
         {
             let body = body.to_owned();
