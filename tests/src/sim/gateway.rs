@@ -118,7 +118,7 @@ impl PaymentGateway for Gateway {
             let asked = Charge {
                 invoice: invoice_id,
                 amount: payment.amount.clone(),
-                is_declined: drawn / 10 % 3 == 0,
+                is_declined: (drawn / 10).is_multiple_of(3),
                 asked_at: now,
                 known_at: now.micros() + takes,
             };

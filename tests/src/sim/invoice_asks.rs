@@ -92,7 +92,7 @@ impl World {
         let all: Vec<_> = self.tenants[of].books.bills.iter().collect();
         let some = all.iter().filter(|(_, bill)| holds(&bill.invoice)).copied();
         let some: Vec<_> = some.collect();
-        let from = if some.is_empty() || index % 8 == 0 { &all } else { &some };
+        let from = if some.is_empty() || index.is_multiple_of(8) { &all } else { &some };
         one(from, index).map(|(_, (id, _))| (*id).clone())
     }
 }

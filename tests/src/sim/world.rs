@@ -351,7 +351,7 @@ impl World {
         let notes = books.notes.values().filter(|note| note.voided_at.is_none());
         let notes: Vec<_> = notes.map(|note| note.id).collect();
         match (one(&marked, what), one(&notes, what)) {
-            (Some((_, invoice)), note) if what % 2 == 0 || note.is_none() => {
+            (Some((_, invoice)), note) if what.is_multiple_of(2) || note.is_none() => {
                 let undo = account.undo_mark_invoice_paid(*invoice);
                 let undo = async move { Landed::TakenBack(undo.await.map(|_| ())) };
                 self.fly(process, None, Box::pin(undo));

@@ -96,14 +96,12 @@ impl Books {
             }),
             Deed::Balance { customer, amount } => {
                 let last = self.transactions.get(customer).and_then(|all| all.last());
-                last.is_some_and(|last| {
-                    last.id.to_string() == id && moves(last) == BigDecimal::from(*amount)
-                })
+                last.is_some_and(|last| last.id.to_string() == id && moves(last) == *amount)
             }
             // What a draft comes to is computed when it is read.
             Deed::OneOff { total } => match &bill(id)?.invoice {
                 of if of.status == InvoiceStatus::Draft => of.source == InvoiceSource::OneOff,
-                of => big(&of.total) == BigDecimal::from(*total),
+                of => big(&of.total) == *total,
             },
         };
         if is_done { Ok(()) } else { Err(format!("{deed:?} is accepted as {id}, and not done")) }
