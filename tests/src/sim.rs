@@ -11,8 +11,11 @@ mod asks;
 mod checks;
 mod clients;
 mod commits;
+mod gateway;
+mod invoice_asks;
 mod messages;
 mod model;
+mod money;
 mod plan;
 mod random;
 mod shorten;
@@ -82,15 +85,31 @@ pub const OTHERS: &[&str] = &[
     "balance depleted",
     "balance dropped",
     "balance recovered",
+    "charge",
     "collect",
     "crash",
+    "credit note",
+    "credit note void",
     "deliver",
+    "draft removed",
     "duplicate request",
     "error kept",
+    "invoice collected",
+    "invoice credited",
+    "invoice issued",
+    "invoice marked as paid",
+    "invoice paid as it is issued",
+    "invoice void",
     "key used again",
     "key used anew after 48 hours",
+    "mark taken back",
     "message delivered twice",
+    "money returned",
+    "payment declined",
+    "payment not told",
+    "payment told late",
     "record removed",
+    "request goes on",
     "reflected",
     "retry",
     "reverted",

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    model::{CUSTOMERS, FIRST, Gauge, Rule, Scope, What, metric_spec},
+    model::{
+        CUSTOMERS, FIRST, Gauge, Rule, Scope, What, issues_by_hand, metric_spec, pays_by_gateway,
+    },
     plan::{Ask, Cancel, Event, EventKey, On},
     world::{World, text},
 };
@@ -23,7 +25,7 @@ impl Sent {
         Self { method, path, body }
     }
 
-    fn post(path: impl Into<String>, body: &Value) -> Self {
+    pub(super) fn post(path: impl Into<String>, body: &Value) -> Self {
         Self::new("POST", path.into(), body)
     }
 }
@@ -56,6 +58,13 @@ impl Ask {
             Self::Item => "create an item",
             Self::Usage { .. } => "fetch usage",
             Self::Walk { .. } => "walk a list",
+            Self::Issue { .. } => "issue an invoice",
+            Self::Pay { .. } => "pay an invoice",
+            Self::MarkPaid { .. } => "mark an invoice as paid",
+            Self::VoidInvoice { .. } => "void an invoice",
+            Self::Note { .. } => "create a credit note",
+            Self::Balance { .. } => "create a balance transaction",
+            Self::OneOff { .. } => "create an invoice",
         }
     }
 
@@ -85,10 +94,17 @@ impl Ask {
         "create an item",
         "fetch usage",
         "walk a list",
+        "issue an invoice",
+        "pay an invoice",
+        "mark an invoice as paid",
+        "void an invoice",
+        "create a credit note",
+        "create a balance transaction",
+        "create an invoice",
     ];
 }
 
-fn one<T>(all: &[T], index: usize) -> Option<(At, &T)> {
+pub(super) fn one<T>(all: &[T], index: usize) -> Option<(At, &T)> {
     let index = index.checked_rem(all.len())?;
     Some((index, &all[index]))
 }
@@ -111,8 +127,12 @@ impl World {
             Ask::Customer { customer } => {
                 let customer = customer % CUSTOMERS;
                 let external = &tenant.customers[customer].external;
+                let pays = pays_by_gateway(customer);
                 let body = json!({
                     "name": external, "email": "a@example.com", "external_customer_id": external,
+                    "auto_issuance": !issues_by_hand(customer),
+                    "payment_provider": pays.then_some("stripe_charge"),
+                    "payment_provider_id": pays.then_some(external),
                 });
                 (What::Customer { customer }, Sent::post("/v1/customers", &body))
             }
@@ -264,6 +284,7 @@ impl World {
                 let path = lists[list % lists.len()].to_owned();
                 (What::Nothing, Sent::new("GET", path, &Value::Null))
             }
+            _ => return self.invoice_request(of, ask),
         })
     }
 

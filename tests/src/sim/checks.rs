@@ -94,6 +94,7 @@ impl World {
             for customer in 0..FIRST {
                 self.check_ledger(of, customer)?;
             }
+            self.check_money(of)?;
             self.check_backfills(of)?;
             self.check_lists(of)?;
         }
@@ -106,8 +107,9 @@ impl World {
         let query = accrue::cost::CostQuery::default();
         let found = block_on(self.observer.account(account(of)).subscription_costs(id, &query));
         let found = found.map_err(failed)?;
-        let (_, usage) = tenant.usage(index, self.now());
-        let expected = usage[0].clone().unwrap_or_default() / 2;
+        let (span, usage) = tenant.usage(index, self.now());
+        let fee = tenant.subscriptions[index].fee(span);
+        let expected = usage[0].clone().unwrap_or_default() / 2 + fee;
         let total: BigDecimal = found.iter().map(|cost| big(&cost.total)).sum();
         match total == expected {
             true => Ok(()),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     clients::Answer,
-    model::{Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
+    model::{BILL_TABLES, Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
     store::{Applied, TaskId},
     world::{Flight, World},
 };
@@ -22,10 +22,15 @@ pub(super) struct Kept {
     completed_at: Instant,
     pub(super) status: u16,
     body: String,
+    /// Whether its request has begun something, and is answered once that has ended.
+    is_open: bool,
 }
 
 /// How long it is good for.
 const GOOD_FOR: i64 = 48 * super::plan::HOUR;
+
+/// How an answer begins that is kept of a request which goes on.
+const OPEN: &str = "open ";
 
 /// The bytes of an epoch at the beginning of a key.
 const EPOCH_BYTES: usize = 8;
@@ -54,6 +59,7 @@ impl World {
         let (mut account, mut told, mut turns) = (None, Vec::new(), BTreeSet::new());
         // What moves balances comes before what is done to the alerts on them.
         let (mut falls, mut due) = (Vec::new(), self.booked(applied)?);
+        self.billed(applied)?;
         let mut expected = Vec::new();
         let mut is_marked = false;
         for (key, document) in &applied.changes {
@@ -89,7 +95,9 @@ impl World {
                     let backfill = rest[rest.len() - 16..].try_into().unwrap();
                     turns.insert((of, customer, uuid(backfill), json.is_some()));
                 }
-                ("alert" | "amendments" | "customer" | "plan_alert", Some(_)) => is_marked = true,
+                ("alert" | "amendments" | "plan_alert", Some(_)) => is_marked = true,
+                // Its balance moves as well.
+                ("customer", Some(json)) => is_marked |= self.is_renamed(client, json),
                 _ => {}
             }
         }
@@ -109,7 +117,37 @@ impl World {
         let expected = Expected::all(expected);
         due.extend(expected.falls.iter().cloned());
         check_falls(&due, &falls)?;
-        self.tenants[account].check_told(&expected, &told)
+        let now = self.now();
+        self.tenants[account].check_told(&expected, &told, now)
+    }
+
+    /// The rows of invoices in a commit are right for what was accepted before it: what time brings, and
+    /// what issues by hand, stands in commits of its own.
+    fn billed(&mut self, applied: &Applied) -> Result<(), String> {
+        for of in 0..self.tenants.len() {
+            let mut rows = Vec::new();
+            for (key, document) in &applied.changes {
+                let name = key.table().name();
+                let Some(table) = BILL_TABLES.into_iter().find(|table| *table == name) else {
+                    continue;
+                };
+                let (account, rest) = split(key).ok_or("a key of no account")?;
+                if account == of {
+                    let document = document.as_ref().map(|of| serde_json::from_str(of.as_str()));
+                    rows.push((table, rest, document.transpose().map_err(|of| of.to_string())?));
+                }
+            }
+            for happened in self.tenants[of].billed(&rows)? {
+                self.count(happened);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a customer is named as a client asks for.
+    fn is_renamed(&self, client: Option<At>, customer: &Value) -> bool {
+        let what = client.map(|client| &self.clients[client].what);
+        matches!(what, Some(What::Rename { name, .. }) if customer["customer"]["name"] == name.as_str())
     }
 
     /// The entries of ledgers in a commit, in their order, have moved balances.
@@ -164,6 +202,10 @@ impl World {
             return Err(format!("the record of {key} is written for {of:?}"));
         }
         let answer = record["answer"]["inline"].as_str().ok_or("an answer in parts")?;
+        let (is_open, answer) = match answer.strip_prefix(OPEN) {
+            Some(rest) => (true, rest),
+            None => (false, answer),
+        };
         let (status, body) = answer.split_once(' ').ok_or("an answer without a status")?;
         let status: u16 = status.parse().map_err(|_| "a status that is none")?;
         if status >= 500 || matches!(status, 401 | 408 | 409 | 429) {
@@ -175,12 +217,23 @@ impl World {
         let kept = self.kept.entry((account, key.clone())).or_default();
         // A commit that is days late comes behind what was decided after it: that is anew as well.
         let near = |kept: &&Kept| (completed_at - kept.completed_at).abs() <= GOOD_FOR;
+        // Who has begun may take longer than that to end.
+        let goes_on = |kept: &Kept| near(&kept) || kept.is_open && kept.task == task;
+        let known = kept.iter().position(goes_on);
+        if let Some(begun) = known.map(|index| &mut kept[index]).filter(|of| of.is_open && !is_open)
+        {
+            let body = body.to_owned();
+            *begun = Kept { task, status, body, is_open, ..begun.clone() };
+            self.count("request goes on");
+            return Ok(None);
+        }
+        let kept = self.kept.entry((account, key.clone())).or_default();
         if let Some(first) = kept.iter().find(near) {
             return Err(format!("the key {key} has a second effect: {first:?}, then {answer}"));
         }
         let body = body.to_owned();
         let answer = serde_json::from_str(&body).unwrap_or(Value::Null);
-        kept.push(Kept { task, payload: of.payload, completed_at, status, body });
+        kept.push(Kept { task, payload: of.payload, completed_at, status, body, is_open });
         let is_second = kept.len() > 1;
         if is_second {
             self.count("key used anew after 48 hours");
@@ -256,12 +309,13 @@ impl World {
         }
         if status == 409 || status == 429 {
             return match own {
+                Some(own) if own.is_open => Ok(()),
                 Some(own) => Err(format!("it was done, and is answered {status}: {own:?}")),
                 None => Ok(()),
             };
         }
         match own {
-            Some(own) if is_same(own) => Ok(()),
+            Some(own) if is_same(own) && !own.is_open => Ok(()),
             Some(own) => Err(format!("another answer is kept: {own:?}")),
             // What is invalid is not kept.
             None if status == 400 && answer.body.contains("400-request-validation-errors") => {

@@ -3,6 +3,7 @@
 
 mod alerts;
 mod balances;
+mod bills;
 mod effects;
 mod figures;
 
@@ -13,6 +14,7 @@ use bigdecimal::BigDecimal;
 pub(super) use self::{
     alerts::Expected,
     balances::{Booked, Fall, Rule, check_falls},
+    bills::{BILL_TABLES, Books, Deed, moves},
     effects::{Turn, What, whole},
 };
 use crate::{
@@ -26,6 +28,19 @@ pub(super) const CUSTOMERS: usize = 5;
 pub(super) const FIRST: usize = 3;
 /// The credits that one of them has from the beginning.
 pub(super) const GRANTED: i64 = 22;
+/// What the fee of a subscription is, each month in advance.
+pub(super) const FEE: i64 = 31;
+
+/// Whether a customer pays by the gateway.
+pub(super) const fn pays_by_gateway(customer: At) -> bool {
+    matches!(customer, 0 | 1 | 4)
+}
+
+/// Whether somebody issues the invoices of a customer.
+pub(super) const fn issues_by_hand(customer: At) -> bool {
+    customer == 2
+}
+
 /// What an event costs, in credits.
 pub(super) const CREDITS_PER_EVENT: i64 = 2;
 
@@ -40,6 +55,9 @@ pub(super) struct Tenant {
     pub(super) backfills: Vec<Backfill>,
     pub(super) grants: Vec<(At, String)>,
     pub(super) items: Vec<String>,
+    /// The prices of usage in the plan, by their metric.
+    pub(super) prices: Vec<String>,
+    pub(super) books: Books,
     /// Which thresholds fired, in which period.
     fired: BTreeSet<Crossing>,
     /// Which were crossed when an alert of the plan was created or changed: they fire in time.
@@ -136,6 +154,8 @@ impl Tenant {
             backfills: Vec::new(),
             grants: Vec::new(),
             items: Vec::new(),
+            prices: Vec::new(),
+            books: Books::default(),
             fired: BTreeSet::new(),
             owed: BTreeSet::new(),
             peaks: BTreeMap::new(),

@@ -26,6 +26,11 @@ pub enum Step {
     Collect { process: usize, limit: usize },
     /// A process delivers messages of an account, and acknowledges so many of them.
     Deliver { process: usize, account: usize, limit: usize, acknowledged: usize },
+    /// A process has the payments of an account charged that are under way, and hears of one of those that
+    /// were.
+    Charge { process: usize, account: usize, told: usize },
+    /// A process takes back what was done to an invoice by hand: a mark, or a credit note.
+    TakeBack { process: usize, account: usize, what: usize },
     /// Nothing fails any more, until every client has an answer and nothing is due: everything is
     /// compared.
     ApplyTransitions,
@@ -58,6 +63,13 @@ pub enum Ask {
     Item,
     Usage { subscription: usize },
     Walk { list: usize },
+    Issue { invoice: usize },
+    Pay { invoice: usize, token: bool },
+    MarkPaid { invoice: usize },
+    VoidInvoice { invoice: usize },
+    Note { invoice: usize, line: usize, percent: i64 },
+    Balance { customer: usize, amount: i64 },
+    OneOff { customer: usize, amount: i64, ahead: i64, automatic: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +145,7 @@ fn step(random: &mut Random, storm: usize) -> Step {
             }
         };
     }
-    match random.below(100) {
+    match random.below(106) {
         0..42 => Step::Ask { account: random.below(ACCOUNTS), what: ask(random), seed },
         42..45 => Step::Again { request: random.below(1_000), seed },
         45..47 => Step::Misuse { request: random.below(1_000), seed },
@@ -144,6 +156,14 @@ fn step(random: &mut Random, storm: usize) -> Step {
         92..99 => {
             let (account, limit) = (random.below(ACCOUNTS), 1 + random.below(12));
             Step::Deliver { process, account, limit, acknowledged: random.below(limit + 1) }
+        }
+        99..104 => {
+            let (account, told) = (random.below(ACCOUNTS), random.below(1_000));
+            Step::Charge { process, account, told }
+        }
+        104..105 => {
+            let (account, what) = (random.below(ACCOUNTS), random.below(1_000));
+            Step::TakeBack { process, account, what }
         }
         _ => Step::ApplyTransitions,
     }
@@ -162,7 +182,7 @@ fn span(random: &mut Random) -> i64 {
 fn ask(random: &mut Random) -> Ask {
     // Any number: taken modulo what there is.
     let any = random.below(1_000);
-    match random.below(100) {
+    match random.below(116) {
         0..38 => Ask::Ingest { events: events(random, -25 * HOUR, 330 * SECOND) },
         38..44 => Ask::Fill { backfill: any, events: events(random, 0, 30 * HOUR) },
         44..46 => Ask::Customer { customer: any },
@@ -199,7 +219,33 @@ fn ask(random: &mut Random) -> Ask {
         93..94 => Ask::Item,
         94..95 => Ask::Rename { customer: any },
         95..98 => Ask::Usage { subscription: any },
-        _ => Ask::Walk { list: any },
+        98..100 => Ask::Walk { list: any },
+        _ => of_invoices(random, any),
+    }
+}
+
+fn of_invoices(random: &mut Random, any: usize) -> Ask {
+    match random.below(16) {
+        0..3 => Ask::Issue { invoice: any },
+        3..5 => Ask::Pay { invoice: any, token: random.percent(50) },
+        5..7 => Ask::MarkPaid { invoice: any },
+        7..9 => Ask::VoidInvoice { invoice: any },
+        9..12 => {
+            let (line, percent) = (random.below(3), *random.pick(&[10, 33, 50, 100]));
+            Ask::Note { invoice: any, line, percent }
+        }
+        12..14 => {
+            let amount = random.between(1, 40);
+            Ask::Balance {
+                customer: any,
+                amount: if random.percent(40) { -amount } else { amount },
+            }
+        }
+        _ => {
+            let amount = random.between(-4, 20);
+            let ahead = *random.pick(&[0, 0, 3 * DAY]);
+            Ask::OneOff { customer: any, amount, ahead, automatic: random.percent(60) }
+        }
     }
 }
 

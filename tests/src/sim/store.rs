@@ -76,6 +76,10 @@ pub enum Flaw {
     LosesMetrics,
     /// It takes alerts of the plan that are created or changed for disabled ones.
     DisablesPlanAlerts,
+    /// It loses that invoices are issued.
+    LosesInvoices,
+    /// It keeps the transactions of balances twice.
+    BooksTwice,
 }
 
 impl Flaw {
@@ -91,6 +95,8 @@ impl Flaw {
         Self::LosesNames,
         Self::LosesMetrics,
         Self::DisablesPlanAlerts,
+        Self::LosesInvoices,
+        Self::BooksTwice,
     ];
 
     /// Does to a batch what it does.
@@ -107,9 +113,10 @@ impl Flaw {
             Self::LosesAlerts => {
                 batch.changes.retain(|change| !of(change, "outbox", "usage_exceeded"));
             }
-            Self::TellsTwice => {
-                let messages = batch.changes.iter().filter(|change| of(change, "outbox", ""));
-                let again = messages.filter_map(|change| {
+            Self::TellsTwice | Self::BooksTwice => {
+                let table = if self == Self::BooksTwice { "balance_transaction" } else { "outbox" };
+                let doubled = batch.changes.iter().filter(|change| of(change, table, ""));
+                let again = doubled.filter_map(|change| {
                     let bytes = [change.key().bytes(), &[0]].concat();
                     let key = Key::new(change.key().table(), bytes);
                     Some(Change::Put(key, change.document()?.clone()))
@@ -135,6 +142,9 @@ impl Flaw {
             }
             Self::LosesMetrics => {
                 batch.changes.retain(|change| !of(change, "metric_catalogue", ""));
+            }
+            Self::LosesInvoices => {
+                batch.changes.retain(|change| !of(change, "invoice", "\"status\":\"issued\""));
             }
             Self::DisablesPlanAlerts => {
                 for change in &mut batch.changes {
@@ -185,12 +195,17 @@ pub(super) struct Trouble {
 const WATCHED: &[&str] = &[
     "alert",
     "amendments",
+    "balance_transaction",
+    "credit_note",
     "customer",
     "customer_external",
     "customer_head",
+    "invoice",
+    "invoice_lines",
     "ledger_entry",
     "outbox",
     "overlay",
+    "payment_attempt",
     "plan_alert",
     "record",
 ];
@@ -442,7 +457,7 @@ impl Store for SimStore {
 }
 
 /// Is pending so many times.
-async fn pause(times: usize) {
+pub(super) async fn pause(times: usize) {
     struct Pause(usize);
 
     impl Future for Pause {

@@ -1,20 +1,28 @@
 //! The beginning of a world, and the calm in which everything is compared.
 
+use accrue::account::Configuration;
 use serde_json::{Value, json};
 
 use super::{
     asks::Sent,
     clients::State,
-    model::{FIRST, GRANTED, Rule},
+    model::{FEE, FIRST, GRANTED, Rule},
     plan::{ACCOUNTS, Ask, On, SECOND},
     world::{World, account},
 };
 use crate::model::At;
 
+/// How often an invoice is collected at most in one calm: once, and a retry for each that was planned.
+const MOST_ATTEMPTS: usize = 8;
+
 impl World {
     /// What every account has from the beginning.
     pub(super) fn set_up(&mut self) -> Result<(), String> {
         for of in 0..ACCOUNTS {
+            let mut configuration = Configuration::default();
+            configuration.features.invoices = true;
+            let configured = self.observer.account(account(of)).configure(configuration);
+            pollster::block_on(configured.into_future()).map_err(|error| format!("{error:?}"))?;
             self.insist(of, &Ask::Item)?;
             for kind in 0..2 {
                 self.insist(of, &Ask::Metric { kind })?;
@@ -27,11 +35,19 @@ impl World {
                     "billable_metric_id": tenant.metrics[metric].0, "currency": currency,
                 }})
             };
+            let fee = json!({"price": {
+                "name": "fee", "item_id": tenant.items[0], "cadence": "monthly",
+                "model_type": "unit", "unit_config": {"unit_amount": FEE.to_string()},
+                "fixed_price_quantity": 1, "billed_in_advance": true, "currency": "USD",
+            }});
             let plan = json!({
                 "name": "plan", "currency": "USD",
-                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits")],
+                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits"), fee],
             });
             let plan = self.create(of, "/v1/plans", &plan)?;
+            let prices = plan["prices"].as_array().ok_or("a plan has no prices")?;
+            let prices = prices.iter().take(2).filter_map(|price| price["id"].as_str());
+            self.tenants[of].prices = prices.map(str::to_owned).collect();
             self.plans.push(plan["id"].as_str().ok_or("a plan has no id")?.to_owned());
             for customer in 0..FIRST {
                 self.insist(of, &Ask::Customer { customer })?;
@@ -117,18 +133,16 @@ impl World {
                 }
             }
         }
-        for _ in 0..1_000 {
-            let task = self.tasks.len();
-            self.tasks.push(None);
-            self.store.is_polled(task);
-            let tick = pollster::block_on(self.billing(0).tick(100));
-            self.step_commits()?;
-            let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
-            if tick.failed > 0 {
-                return Err(format!("something cannot be applied: {tick:?}"));
-            }
-            if !tick.more {
-                break;
+        self.tick_all()?;
+        for of in 0..ACCOUNTS {
+            // What fails may be retried at once, where that was planned for a time that has passed.
+            let mut rounds = 0;
+            while self.charge_all(of)? {
+                self.tick_all()?;
+                rounds += 1;
+                if rounds > MOST_ATTEMPTS {
+                    return Err("payments are under way for ever".to_owned());
+                }
             }
         }
         for of in 0..ACCOUNTS {
@@ -139,12 +153,56 @@ impl World {
         Ok(())
     }
 
+    /// Applies what is due until nothing is.
+    fn tick_all(&mut self) -> Result<(), String> {
+        for _ in 0..1_000 {
+            self.begin_task();
+            let tick = pollster::block_on(self.billing(0).tick(100));
+            self.step_commits()?;
+            let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
+            if tick.failed > 0 {
+                return Err(format!("something cannot be applied: {tick:?}"));
+            }
+            if !tick.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is under way is charged, and what was charged is reported, also where nobody waits for it any
+    /// more: says whether anything was under way.
+    fn charge_all(&mut self, of: At) -> Result<bool, String> {
+        let failed = |error| format!("a payment fails in the calm: {error:?}");
+        let (account, gateway) = (self.billing(0).account(account(of)), self.gateway.clone());
+        gateway.calm(true);
+        self.begin_task();
+        let settled = pollster::block_on(account.collect_payments(&gateway)).map_err(failed)?;
+        self.step_commits()?;
+        for index in 0..gateway.charges().len() {
+            let Some((attempt, outcome)) = self.heard(of, index) else { break };
+            self.begin_task();
+            let reported = account.report_payment(attempt, outcome).into_future();
+            pollster::block_on(reported).map_err(failed)?;
+            self.step_commits()?;
+        }
+        let page = accrue::PageRequest::default();
+        let left = pollster::block_on(account.list_started_payments(&page)).map_err(failed)?.data;
+        gateway.calm(false);
+        Ok(settled > 0 || !left.is_empty())
+    }
+
+    /// Something of the simulation itself begins.
+    fn begin_task(&mut self) {
+        let task = self.tasks.len();
+        self.tasks.push(None);
+        self.store.is_polled(task);
+    }
+
     fn drain(&mut self, of: At) -> Result<(), String> {
         let account = self.billing(1).account(account(of));
         loop {
-            let task = self.tasks.len();
-            self.tasks.push(None);
-            self.store.is_polled(task);
+            self.begin_task();
             let page = accrue::PageRequest::first_of_messages(1_000).unwrap();
             let messages = pollster::block_on(account.list_messages(&page));
             let messages = messages.map_err(|error| format!("{error:?}"))?.data;

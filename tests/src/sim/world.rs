@@ -9,7 +9,8 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Error, ManualClock, Page, PageRequest, SeededEntropy, Tick, Timestamp,
+    AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, SeededEntropy, Tick,
+    Timestamp,
 };
 use accrue_http::{Api, Authenticate, Category, Exceeded, RateLimit};
 use async_trait::async_trait;
@@ -18,8 +19,10 @@ use http::Response;
 
 use super::{
     Report,
+    asks::one,
     clients::Client,
     commits::Kept,
+    gateway::{Gateway, Told},
     messages::{Inbox, Messages},
     model::Tenant,
     plan::{ACCOUNTS, PROCESSES, Step},
@@ -52,6 +55,7 @@ pub(super) struct World {
     pub(super) report: Report,
     pub(super) events_sent: Vec<Vec<crate::model::Event>>,
     pub(super) plans: Vec<String>,
+    pub(super) gateway: Arc<Gateway>,
 }
 
 struct Process {
@@ -81,6 +85,8 @@ pub(super) enum Landed {
     Ticked(Result<Tick, Error>),
     Delivered,
     Collected(Result<(), Error>),
+    Charged(Result<(), Error>),
+    TakenBack(Result<(), Error>),
 }
 
 pub(super) fn account(index: At) -> AccountId {
@@ -116,6 +122,7 @@ impl World {
         let clock = ManualClock::at(instant("2026-01-20T09:00:00Z"));
         let memory = Arc::clone(&store.inner);
         let observer = Billing::new(memory, clock.clone(), SeededEntropy::new(u64::MAX));
+        let gateway = Arc::new(Gateway::new(clock.clone()));
         let mut world = Self {
             store,
             clock,
@@ -132,6 +139,7 @@ impl World {
             report: Report { episodes: 1, ..Report::default() },
             events_sent: vec![Vec::new(); ACCOUNTS],
             plans: Vec::new(),
+            gateway,
         };
         world.processes = (0..PROCESSES).map(|index| world.process(index, 0)).collect();
         world.set_up()?;
@@ -144,7 +152,8 @@ impl World {
         let store = BoundedStore(Arc::clone(&self.store));
         let billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
         let api = Api::builder(billing.clone(), TokenIsAccount);
-        let api = api.rate_limit(Stingy(Arc::clone(&self.store))).build();
+        let api = api.rate_limit(Stingy(Arc::clone(&self.store)));
+        let api = api.payment_gateway(Arc::clone(&self.gateway)).build();
         Process { billing, api, lives }
     }
 
@@ -207,6 +216,17 @@ impl World {
                 let deliver = deliver(account, of, inbox, *limit, *acknowledged);
                 self.count("deliver");
                 self.fly(process % PROCESSES, None, Box::pin(deliver));
+            }
+            Step::Charge { process, account: of, told } => {
+                let of = of % ACCOUNTS;
+                let billing = &self.processes[process % PROCESSES].billing;
+                let (gateway, told) = (Arc::clone(&self.gateway), self.heard(of, *told));
+                let charge = charge(billing.account(account(of)), gateway, told);
+                self.count("charge");
+                self.fly(process % PROCESSES, None, Box::pin(charge));
+            }
+            Step::TakeBack { process, account, what } => {
+                self.take_back(process % PROCESSES, account % ACCOUNTS, *what);
             }
             Step::ApplyTransitions => self.apply_transitions()?,
         }
@@ -316,15 +336,54 @@ impl World {
         self.processes[index] = self.process(index, lives);
     }
 
+    /// What the gateway tells by itself of one of the attempts of an account, if it knows any.
+    pub(super) fn heard(&self, of: At, any: usize) -> Option<Told> {
+        let bills = &self.tenants[of].books.bills;
+        self.gateway.told(any, |invoice| bills.contains_key(&invoice.to_string()))
+    }
+
+    /// Takes back that an invoice was marked as paid, or a credit note, by a call of the library.
+    fn take_back(&mut self, process: usize, of: At, what: usize) {
+        let account = self.processes[process].billing.account(account(of));
+        let books = &self.tenants[of].books;
+        let marked = books.bills.iter().filter(|(_, bill)| bill.marked.is_some());
+        let marked: Vec<_> = marked.map(|(id, _)| id.parse().unwrap()).collect();
+        let notes = books.notes.values().filter(|note| note.voided_at.is_none());
+        let notes: Vec<_> = notes.map(|note| note.id).collect();
+        match (one(&marked, what), one(&notes, what)) {
+            (Some((_, invoice)), note) if what.is_multiple_of(2) || note.is_none() => {
+                let undo = account.undo_mark_invoice_paid(*invoice);
+                let undo = async move { Landed::TakenBack(undo.await.map(|_| ())) };
+                self.fly(process, None, Box::pin(undo));
+            }
+            (_, Some((_, note))) => {
+                let void = account.void_credit_note(*note);
+                let void = async move { Landed::TakenBack(void.await.map(|_| ())) };
+                self.fly(process, None, Box::pin(void));
+            }
+            (_, None) => {}
+        }
+    }
+
     fn land(&mut self, flight: &Flight, landed: Landed) -> Result<(), String> {
         match landed {
             Landed::Answer(response) => self.answered(flight, response),
             Landed::Walked(ids, broken_off) => self.walked(flight, &ids, broken_off),
             Landed::Ticked(Ok(tick)) if tick.failed > 0 => Err(format!("{tick:?}")),
-            Landed::Ticked(Err(error)) | Landed::Collected(Err(error)) => {
+            // It was done meanwhile, or cannot be.
+            Landed::TakenBack(Err(error)) if error.kind() == ErrorKind::ConstraintViolation => {
+                Ok(())
+            }
+            Landed::Ticked(Err(error))
+            | Landed::Collected(Err(error))
+            | Landed::Charged(Err(error))
+            | Landed::TakenBack(Err(error)) => {
                 self.excused(flight.task).map_err(|found| format!("{found}: {error:?}"))
             }
-            Landed::Ticked(Ok(_)) | Landed::Collected(Ok(())) => Ok(()),
+            Landed::Ticked(Ok(_))
+            | Landed::Collected(Ok(()))
+            | Landed::Charged(Ok(()))
+            | Landed::TakenBack(Ok(())) => Ok(()),
             Landed::Delivered => self.check_inbox(),
         }
     }
@@ -338,6 +397,16 @@ impl World {
             false => Err(format!("a failure without a reason, {trouble:?}")),
         }
     }
+}
+
+/// Has payments charged, and reports once more what the gateway tells by itself.
+async fn charge(account: accrue::Account, gateway: Arc<Gateway>, told: Option<Told>) -> Landed {
+    let charged = account.collect_payments(&gateway).await;
+    let reported = match told {
+        Some((attempt, outcome)) => account.report_payment(attempt, outcome).await.map(|_| ()),
+        None => Ok(()),
+    };
+    Landed::Charged(charged.and(reported))
 }
 
 /// Reads messages, and acknowledges some of them.

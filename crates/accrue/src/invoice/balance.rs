@@ -95,6 +95,9 @@ pub(crate) struct Receivables {
     pub(crate) credit_notes: u64,
     /// Number of transactions that have moved the balance.
     pub(crate) transactions: u64,
+    /// Instant of the last of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) latest: Option<Timestamp>,
 }
 
 /// A move of a balance: what a transaction says beside its place.
@@ -156,7 +159,7 @@ impl Receivables {
     pub(crate) fn new(random: [u8; 6]) -> Self {
         let letter = |byte: u8| char::from(b'A'.saturating_add(byte % 26));
         let prefix = random.into_iter().map(letter).collect();
-        Self { prefix, invoices: 0, credit_notes: 0, transactions: 0 }
+        Self { prefix, invoices: 0, credit_notes: 0, transactions: 0, latest: None }
     }
 
     /// Returns the number that drafts show.
@@ -188,6 +191,9 @@ impl Receivables {
         let starting_balance = customer.balance.clone();
         customer.balance += &by;
         self.transactions = self.transactions.saturating_add(1);
+        // Never before the one before it: who began earlier and lost a race comes behind.
+        let at = self.latest.map_or(at, |latest| at.max(latest));
+        self.latest = Some(at);
         let (direction, amount) = match by.is_negative() {
             true => (BalanceDirection::Decrement, -by),
             false => (BalanceDirection::Increment, by),

@@ -46,11 +46,14 @@ impl Cancellation {
     }
 }
 
-/// Decides the end of a subscription that is taken back: any that lies in the future, whoever gave it.
+/// Decides the end of a subscription that is taken back: any that lies in the future, whoever gave it. One
+/// that is the last boundary to have `passed` does not, also for who began before it and lost a race.
 pub(crate) fn unscheduled_end(
     subscription: &Subscription,
+    passed: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Timestamp, Error> {
+    let now = passed.map_or(now, |passed| now.max(passed));
     match subscription.end_date {
         None => Err(Error::constraint("no cancellation of the subscription is scheduled")),
         Some(end) if end <= now => Err(Error::constraint("the subscription has ended already")),

@@ -203,3 +203,20 @@ fn invoicing_7_3_credits_pay_once_whatever_the_cadences() {
     let found = all(&fixture.invoices(SETTLED)).join("; ").replace(" paid ", " issued ");
     assert_eq!(found, expected.join("; "));
 }
+
+#[test]
+fn invoicing_12_2_who_began_earlier_and_lost_a_race_is_listed_behind() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("40")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:01Z");
+    invoiced.move_balance("5", BalanceDirection::Increment);
+    // It has read the clock before, and is decided anew behind the other.
+    fixture.set("2026-06-01T00:00:00Z");
+    invoiced.move_balance("2", BalanceDirection::Decrement);
+    let (filter, page) = (ListFilter::default(), PageRequest::default());
+    let listed = fixture.account.list_balance_transactions(external("ada"), &filter, &page);
+    let listed = block_on(listed).unwrap().data;
+    let ends: Vec<_> = listed.iter().map(|of| of.ending_balance.to_string()).collect();
+    assert_eq!(ends, ["3", "5"], "newest first, each begins where the one before it ended");
+    assert_eq!(listed[0].created_at, at("2026-06-01T00:00:01Z"));
+}

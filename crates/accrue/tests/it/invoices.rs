@@ -449,3 +449,17 @@ fn invoicing_9_3_upcoming_of_what_has_ended_is_the_last_draft() {
     let upcoming = block_on(fixture.account.upcoming_invoice(subscription.id));
     assert_eq!(upcoming.unwrap_err().kind(), ErrorKind::ResourceNotFound);
 }
+
+#[test]
+fn invoicing_6_1_an_end_that_is_billed_is_not_taken_back_by_who_began_before_it() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
+    fixture.set("2026-06-10T00:00:01Z");
+    run(fixture.account.cancel_subscription(subscription.id, Cancellation::Immediate)).unwrap();
+    fixture.set("2026-06-10T00:00:00Z");
+    let unscheduled = fixture.account.unschedule_cancellation(subscription.id);
+    let (_, text) = refused(fixture, unscheduled);
+    assert!(text.contains("the subscription has ended already"), "{text}");
+}

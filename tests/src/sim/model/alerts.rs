@@ -145,7 +145,14 @@ impl Tenant {
         &mut self,
         expected: &Expected,
         told: &[Crossing],
+        now: Instant,
     ) -> Result<(), String> {
+        // Fees have fallen due meanwhile.
+        let own = self.subscriptions.iter();
+        let own = own.filter(|of| told.iter().any(|(_, told, ..)| *told == of.id));
+        for customer in own.map(|of| of.customer).collect::<BTreeSet<_>>() {
+            self.remember(self.figures(customer, now));
+        }
         for crossing in told {
             if self.fired.contains(crossing) {
                 return Err(format!("an alert fires twice: {crossing:?}"));

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use bigdecimal::ToPrimitive as _;
 use serde_json::Value;
 
-use super::{Alert, Backfill, CUSTOMERS, Scope, Subscription, Tenant, alerts::Expected};
+use super::{Alert, Backfill, CUSTOMERS, Deed, Scope, Subscription, Tenant, alerts::Expected};
 use crate::{
     corrected::{self, Standing, State},
     model::{At, Event, Fate, Instant, MetricSpec},
@@ -72,6 +72,8 @@ pub(in crate::sim) enum What {
         spec: MetricSpec,
     },
     Item,
+    /// Something is done to an invoice or a balance.
+    Bill(Deed),
     /// Nothing: it only reads.
     Nothing,
 }
@@ -183,6 +185,7 @@ impl Tenant {
                 }
             }
             What::Item => self.items.push(id),
+            What::Bill(deed) => self.books.check_deed(deed, &id)?,
             What::Nothing => {}
         }
         Ok(Expected::default())

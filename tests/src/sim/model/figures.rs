@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use bigdecimal::BigDecimal;
+use bigdecimal::{BigDecimal, RoundingMode};
 
-use super::{CREDITS_PER_EVENT, Gauge, Place, Subscription, Tenant};
+use super::{CREDITS_PER_EVENT, FEE, Gauge, Place, Subscription, Tenant};
 use crate::model::{At, Event, Instant, MICROS_PER_DAY, months_after};
 
 /// A billing period.
@@ -21,6 +21,25 @@ impl Subscription {
     pub(super) fn period(&self, at: Instant) -> Option<Span> {
         let mut periods = self.periods().take_while(|(from, _)| *from <= at);
         periods.find(|(_, until)| at < *until)
+    }
+
+    /// What the fee comes to in a billing period: a part of it where that is cut short, by days, of which one
+    /// that has begun counts.
+    pub(in crate::sim) fn fee(&self, (from, until): Span) -> BigDecimal {
+        let whole = (0..).map(|month| months_after(self.start, month)).find(|end| from < *end);
+        let whole = whole.unwrap_or(until).div_euclid(MICROS_PER_DAY);
+        let from = from.div_euclid(MICROS_PER_DAY);
+        let used = (until - 1).div_euclid(MICROS_PER_DAY) + 1 - from;
+        let whole = whole - from;
+        let part = BigDecimal::from(FEE * used.min(whole)) / BigDecimal::from(whole);
+        part.with_scale_round(2, RoundingMode::HalfUp)
+    }
+
+    /// When something of it fell due by an instant: the fee where it begins, and at the end of each billing
+    /// period.
+    pub(in crate::sim) fn boundaries(&self, now: Instant) -> Vec<Instant> {
+        let ends = self.periods().map(|(_, until)| until);
+        [self.start].into_iter().chain(ends).take_while(|at| *at <= now).collect()
     }
 
     /// The billing period whose usage is told: the current, first or last one.
@@ -42,7 +61,12 @@ impl Tenant {
         (0..self.metrics.len()).map(Gauge::Metric).chain([Gauge::Cost])
     }
 
-    fn figure(&self, visible: &[&Event], gauge: Gauge, span: Span) -> Option<BigDecimal> {
+    pub(super) fn figure(
+        &self,
+        visible: &[&Event],
+        gauge: Gauge,
+        span: Span,
+    ) -> Option<BigDecimal> {
         let within =
             visible.iter().copied().filter(|event| span.0 <= event.at && event.at < span.1);
         match gauge {
@@ -61,7 +85,11 @@ impl Tenant {
             let soon = |(from, _): &Span| *from <= now + MICROS_PER_DAY;
             for span in subscription.periods().take_while(soon).filter(late) {
                 for gauge in self.gauges() {
-                    let figure = self.figure(&visible, gauge, span);
+                    let mut figure = self.figure(&visible, gauge, span);
+                    // The fee counts once it has fallen due.
+                    if gauge == Gauge::Cost && span.0 <= now {
+                        figure = Some(figure.unwrap_or_default() + subscription.fee(span));
+                    }
                     figures.extend(figure.map(|figure| ((index, span.0, gauge), figure)));
                 }
             }

@@ -233,7 +233,8 @@ async fn unschedule_cancellation(
     id: SubscriptionId,
 ) -> Result<Subscription, Stop> {
     let before = current::current_subscription(tx, id).await?;
-    let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
+    let passed = before.invoicing.as_ref().and_then(|of| of.passed);
+    let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.end_date = None;
     let subscription_id = id;
