@@ -388,7 +388,11 @@ fn invoicing_6_1_a_price_is_invoiced_within_its_billing_period() {
     let cycle = json!({"duration": 10, "duration_unit": "day"});
     let plan = host.post("/v1/plans", plan(cycle.clone())).ok(StatusCode::CREATED);
     assert_eq!(plan["prices"][0]["invoicing_cycle_configuration"], cycle);
-    let subscription = shop.subscribe(json!({"plan_id": plan["id"]}));
+    let new = json!({
+        "customer_id": shop.customer["id"], "plan_id": plan["id"],
+        "align_billing_with_subscription_start_date": true,
+    });
+    let subscription = host.post("/v1/subscriptions", new).ok(StatusCode::CREATED);
     shop.use_tokens("first", 5, "small");
     set(host, "2026-03-21T23:00:01Z");
     let id = subscription["id"].as_str().unwrap();
