@@ -294,6 +294,40 @@ fn invoicing_4_5_what_is_issued_by_hand_is_not_tried_again_by_itself() {
     assert_eq!(invoiced.fetch(draft).total, number("96"));
 }
 
+/// Refuses what it is asked for, and says so of all that waits.
+struct RefusesAll<'a>(&'a Fixture);
+
+#[async_trait::async_trait]
+impl TaxProvider for RefusesAll<'_> {
+    async fn calculate(&self, asked: &TaxRequest) -> Option<TaxOutcome> {
+        let account = &self.0.account;
+        let page = PageRequest::default();
+        for id in account.list_invoices_awaiting_tax(&page).await.unwrap().data {
+            let reason = "said by another process".to_owned();
+            if id != asked.invoice_id
+                && let Some(request) = account.tax_request(id).await.unwrap()
+            {
+                account.report_taxes(request, TaxOutcome::Refused { reason }).await.unwrap();
+            }
+        }
+        Refuses.calculate(asked).await
+    }
+}
+
+#[test]
+fn invoicing_4_5_what_another_process_has_settled_is_not_issued() {
+    let shop = shop();
+    shop.fixture.calculates_taxes();
+    let drafts = [(); 2].map(|()| {
+        let draft = shop.create(shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "45")]));
+        run(shop.fixture.account.issue_invoice(draft.id)).unwrap()
+    });
+    assert_eq!(shop.fixture.awaiting_tax().len(), 2);
+    assert_eq!(shop.fixture.calculate(&RefusesAll(&shop.fixture)), 0);
+    assert!(drafts.iter().all(|draft| !shop.fetch(draft).awaits_tax()), "nobody has asked again");
+    assert_eq!(shop.fixture.awaiting_tax(), []);
+}
+
 #[test]
 fn invoicing_4_4_what_waits_is_left_to_somebody_once_issuing_is() {
     let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("80")]);
@@ -334,6 +368,24 @@ fn invoicing_16_1_taxes_of_other_lines_are_refused() {
     let told = fixture.drain().remove(0).body;
     let Body::InvoiceIssueFailed { reason, .. } = told else { panic!("{told:?}") };
     assert_eq!(reason.len(), 500, "a long reason is cut");
+}
+
+#[test]
+fn invoicing_16_1_a_line_has_twenty_taxes_with_the_longest_names() {
+    let (invoiced, draft) = waiting();
+    let asked = invoiced.fixture.asked(draft.id);
+    let longest = name(&"\u{1f9fe}".repeat(accrue::limits::NAME_CHARACTERS));
+    let tax = |cents: u64| TaxAmount {
+        description: longest.clone(),
+        percentage: None,
+        amount: &accrue::Decimal::from(cents) * &number("0.01"),
+        reason: None,
+    };
+    let taxes: Vec<_> = (1..=20).map(tax).collect();
+    let taxes = TaxOutcome::Calculated(BTreeMap::from([(draft.lines[0].id, taxes)]));
+    let issued = run(invoiced.fixture.account.report_taxes(asked, taxes)).unwrap();
+    assert_eq!((issued.lines[0].tax(), &issued.total), (number("2.1"), &number("82.1")));
+    assert_eq!(invoiced.fetch(draft.id), issued);
 }
 
 #[test]

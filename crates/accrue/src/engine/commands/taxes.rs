@@ -1,11 +1,11 @@
 //! Taxes that a host calculates: drafts that wait for theirs, and what becomes of them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::{
-    Error, InstantRange, InvoiceId, InvoiceLineId, Page, PageRequest,
+    Error, InstantRange, InvoiceId, Page, PageRequest,
     engine::{
         Account, Call,
         commands::invoices::{current_invoice, issue_draft, show, show_as_billed},
@@ -13,9 +13,7 @@ use crate::{
         rows::{self, invoices, lists::Walk, outbox},
         time::{invoicing, taxing},
     },
-    invoice::{
-        Invoice, InvoiceSource, InvoiceStatus, TaxAmount, TaxAnswer, TaxOutcome, TaxRequest,
-    },
+    invoice::{Invoice, InvoiceSource, InvoiceStatus, TaxAnswer, TaxOutcome, TaxRequest},
     limits,
     page::{Listing, Position},
     schema::{self, Index},
@@ -149,6 +147,10 @@ impl Account {
         }
     }
 
+    fn issue_untaxed(&self, id: InvoiceId) -> Call<Invoice> {
+        Call::new(self, Op::new("issue_untaxed", id, |tx, id| Box::pin(issue_untaxed(tx, *id))))
+    }
+
     /// Asks for the taxes of one draft, and tells whether it is issued by that.
     async fn calculate_tax(
         &self,
@@ -156,7 +158,7 @@ impl Account {
         provider: &dyn TaxProvider,
     ) -> Result<bool, Error> {
         let invoice = match self.tax_request(id).await? {
-            None => self.issue_invoice(id).await?,
+            None => self.issue_untaxed(id).await?,
             Some(request) => match provider.calculate(&request).await {
                 Some(outcome) => self.report_taxes(request, outcome).await?,
                 None => return Ok(false),
@@ -181,37 +183,42 @@ async fn report(
     outcome: &TaxOutcome,
 ) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, request.invoice_id).await?;
-    if !invoice.awaits_tax() {
-        show(tx, &mut invoice).await?;
-        return Ok(invoice);
-    }
-    if is_left_to_somebody(tx, &invoice).await? {
-        invoice.leave_to_somebody();
-        invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
-        show(tx, &mut invoice).await?;
-        return Ok(invoice);
-    }
-    match outcome {
-        TaxOutcome::Calculated(taxes) => calculated(tx, invoice, request, taxes).await,
-        TaxOutcome::Refused { reason } => {
-            invoice.fail_to_issue(tx.now);
-            invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
-            let reason = reason.chars().take(limits::PROVIDER_CHARACTERS).collect();
-            let body = Body::InvoiceIssueFailed { invoice_id: invoice.id, reason };
-            outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
-            show(tx, &mut invoice).await?;
-            Ok(invoice)
+    if still_waits(tx, &mut invoice).await? {
+        match outcome {
+            TaxOutcome::Calculated(taxes) => {
+                return issue_draft(tx, invoice, Some(TaxAnswer { request, taxes })).await;
+            }
+            TaxOutcome::Refused { reason } => {
+                invoice.fail_to_issue(tx.now);
+                invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+                let reason = reason.chars().take(limits::PROVIDER_CHARACTERS).collect();
+                let body = Body::InvoiceIssueFailed { invoice_id: invoice.id, reason };
+                outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
+            }
         }
     }
+    show(tx, &mut invoice).await?;
+    Ok(invoice)
 }
 
-async fn calculated(
-    tx: &mut Transaction<'_>,
-    invoice: Invoice,
-    request: &TaxRequest,
-    taxes: &BTreeMap<InvoiceLineId, Vec<TaxAmount>>,
-) -> Result<Invoice, Stop> {
-    issue_draft(tx, invoice, Some(TaxAnswer { request, taxes })).await
+/// Issues a draft of whose tax nothing is to be asked any more. One that is to be taxed after all goes on
+/// waiting, and one that waits no longer stays as it is.
+async fn issue_untaxed(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+    let mut invoice = current_invoice(tx, id).await?;
+    if still_waits(tx, &mut invoice).await? {
+        return issue_draft(tx, invoice, None).await;
+    }
+    Ok(invoice)
+}
+
+/// Tells whether an invoice waits for its tax still. Where drafts of its subscription are issued by themselves
+/// no longer, it is left to somebody.
+async fn still_waits(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<bool, Error> {
+    if invoice.awaits_tax() && is_left_to_somebody(tx, invoice).await? {
+        invoice.leave_to_somebody();
+        invoices::save(tx, InvoiceStatus::Draft, invoice).await?;
+    }
+    Ok(invoice.awaits_tax())
 }
 
 /// Tells whether drafts of a subscription are issued by themselves no longer, since this one began to wait.
