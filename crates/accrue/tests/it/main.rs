@@ -79,6 +79,7 @@ mod price_evaluation;
 mod prices;
 mod proration;
 mod races;
+mod refused_taxes;
 mod residents;
 mod resources;
 #[cfg(feature = "tracing")]

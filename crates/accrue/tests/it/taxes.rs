@@ -14,14 +14,14 @@ use accrue::{
     },
     metric::Metric,
     price::{Charge, Model, NewPrice, Tier, Tiered},
-    subscription::{Cancellation, SubscriptionUpdate},
+    subscription::Cancellation,
     webhook::Body,
 };
 
 use crate::{
     bought_credits::buyer,
     coupons::percentage,
-    invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
+    invoices::{Invoiced, SETTLED, all, invoiced_with},
     one_off::shop,
     support::{
         credited::block,
@@ -29,11 +29,11 @@ use crate::{
     },
 };
 
-const JUNE: &str = "2026-06-01T00:00:00Z";
+pub(crate) const JUNE: &str = "2026-06-01T00:00:00Z";
 
 /// A percentage of every line.
 #[derive(Clone, Copy)]
-struct Percent(&'static str);
+pub(crate) struct Percent(pub(crate) &'static str);
 
 impl Percent {
     fn of(self, request: &TaxRequest) -> TaxOutcome {
@@ -54,7 +54,7 @@ impl TaxProvider for Percent {
 }
 
 /// Does not know where anybody lives.
-struct Refuses;
+pub(crate) struct Refuses;
 
 #[async_trait::async_trait]
 impl TaxProvider for Refuses {
@@ -74,13 +74,13 @@ impl TaxProvider for Thinks {
 }
 
 impl Fixture {
-    fn calculates_taxes(&self) {
+    pub(crate) fn calculates_taxes(&self) {
         let mut configuration = Configuration::default();
         (configuration.features.invoices, configuration.calculates_taxes) = (true, true);
         run(self.account.configure(configuration)).unwrap();
     }
 
-    fn awaiting_tax(&self) -> Vec<InvoiceId> {
+    pub(crate) fn awaiting_tax(&self) -> Vec<InvoiceId> {
         let page = PageRequest::default();
         block_on(self.account.list_invoices_awaiting_tax(&page)).unwrap().data
     }
@@ -89,13 +89,13 @@ impl Fixture {
         block_on(self.account.tax_request(id)).unwrap().unwrap()
     }
 
-    fn calculate(&self, provider: &dyn TaxProvider) -> usize {
+    pub(crate) fn calculate(&self, provider: &dyn TaxProvider) -> usize {
         block_on(self.account.calculate_taxes(provider)).unwrap()
     }
 }
 
 /// A customer that is taxed.
-fn taxed(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
+pub(crate) fn taxed(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
     let invoiced = invoiced_with(prices);
     invoiced.fixture.calculates_taxes();
     invoiced.fixture.set(JUNE);
@@ -103,7 +103,7 @@ fn taxed(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
 }
 
 /// A customer with an invoice of 80 that waits for its tax.
-fn waiting() -> (Invoiced, Invoice) {
+pub(crate) fn waiting() -> (Invoiced, Invoice) {
     let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("80")]);
     invoiced.subscribe(JUNE);
     invoiced.fixture.messages();
@@ -236,111 +236,6 @@ fn invoicing_16_1_an_answer_counts_where_its_figures_still_do() {
     assert_eq!((issued.status, &issued.total), (InvoiceStatus::Issued, &number("24")));
     let again = run(fixture.account.report_taxes(asked.clone(), Percent("99").of(&asked))).unwrap();
     assert_eq!(again, issued, "what is issued waits no longer");
-}
-
-#[test]
-fn invoicing_4_5_a_refusal_is_told_and_tried_again_after_an_hour() {
-    let (invoiced, draft) = waiting();
-    let fixture = &invoiced.fixture;
-    assert_eq!(fixture.calculate(&Refuses), 0);
-    let told: Vec<_> = fixture.drain().into_iter().map(|message| message.body).collect();
-    let reason = "the address is not known".to_owned();
-    assert_eq!(told, [Body::InvoiceIssueFailed { invoice_id: draft.id, reason }]);
-    let failed = invoiced.fetch(draft.id);
-    assert_eq!((failed.status, failed.issue_failed_at), (InvoiceStatus::Draft, Some(at(JUNE))));
-    assert!(failed.awaits_tax());
-    fixture.set("2026-06-01T00:59:59Z");
-    assert_eq!(fixture.awaiting_tax(), []);
-    fixture.set("2026-06-01T01:00:00Z");
-    assert_eq!(fixture.awaiting_tax(), [draft.id]);
-    assert_eq!(fixture.calculate(&Percent("20")), 1);
-    let issued = invoiced.fetch(draft.id);
-    assert_eq!(
-        (issued.issued_at, &issued.total),
-        (Some(at("2026-06-01T01:00:00Z")), &number("96"))
-    );
-}
-
-#[test]
-fn invoicing_4_5_whoever_issues_it_tries_it_at_once() {
-    let (invoiced, draft) = waiting();
-    let fixture = &invoiced.fixture;
-    fixture.calculate(&Refuses);
-    assert_eq!(fixture.awaiting_tax(), []);
-    let asked = run(fixture.account.issue_invoice(draft.id)).unwrap();
-    assert!(asked.awaits_tax());
-    assert_eq!(fixture.awaiting_tax(), [draft.id]);
-    assert_eq!(fixture.calculate(&Percent("20")), 1);
-}
-
-#[test]
-fn invoicing_4_5_what_is_issued_by_hand_is_not_tried_again_by_itself() {
-    let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("80")]);
-    let by_hand = Carried::new([("auto_issuance", "false")]).unwrap();
-    invoiced.subscribe_with(JUNE, |new| new.carried = by_hand);
-    let fixture = &invoiced.fixture;
-    assert_eq!(fixture.awaiting_tax(), [], "nobody has issued it");
-    let drafts = fixture.invoices(DRAFT);
-    let draft = drafts.iter().find(|of| of.invoice_date == at(JUNE)).unwrap().id;
-    let waits = run(fixture.account.issue_invoice(draft)).unwrap();
-    assert!(waits.awaits_tax());
-    assert_eq!(waits.lines[0].amount, number("80"), "it is shown as the draft that it is");
-    assert_eq!(fixture.calculate(&Refuses), 0);
-    fixture.set("2026-06-02T00:00:00Z");
-    assert_eq!(fixture.awaiting_tax(), []);
-    assert!(!invoiced.fetch(draft).awaits_tax());
-    run(fixture.account.issue_invoice(draft)).unwrap();
-    assert_eq!(fixture.calculate(&Percent("20")), 1);
-    assert_eq!(invoiced.fetch(draft).total, number("96"));
-}
-
-/// Refuses what it is asked for, and says so of all that waits.
-struct RefusesAll<'a>(&'a Fixture);
-
-#[async_trait::async_trait]
-impl TaxProvider for RefusesAll<'_> {
-    async fn calculate(&self, asked: &TaxRequest) -> Option<TaxOutcome> {
-        let account = &self.0.account;
-        let page = PageRequest::default();
-        for id in account.list_invoices_awaiting_tax(&page).await.unwrap().data {
-            let reason = "said by another process".to_owned();
-            if id != asked.invoice_id
-                && let Some(request) = account.tax_request(id).await.unwrap()
-            {
-                account.report_taxes(request, TaxOutcome::Refused { reason }).await.unwrap();
-            }
-        }
-        Refuses.calculate(asked).await
-    }
-}
-
-#[test]
-fn invoicing_4_5_what_another_process_has_settled_is_not_issued() {
-    let shop = shop();
-    shop.fixture.calculates_taxes();
-    let drafts = [(); 2].map(|()| {
-        let draft = shop.create(shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "45")]));
-        run(shop.fixture.account.issue_invoice(draft.id)).unwrap()
-    });
-    assert_eq!(shop.fixture.awaiting_tax().len(), 2);
-    assert_eq!(shop.fixture.calculate(&RefusesAll(&shop.fixture)), 0);
-    assert!(drafts.iter().all(|draft| !shop.fetch(draft).awaits_tax()), "nobody has asked again");
-    assert_eq!(shop.fixture.awaiting_tax(), []);
-}
-
-#[test]
-fn invoicing_4_4_what_waits_is_left_to_somebody_once_issuing_is() {
-    let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("80")]);
-    let of = invoiced.subscribe(JUNE);
-    let fixture = &invoiced.fixture;
-    let [draft] = fixture.awaiting_tax().try_into().unwrap();
-    let carried = CarriedUpdate::new([("auto_issuance", "false")]).unwrap();
-    let update = SubscriptionUpdate { carried, ..SubscriptionUpdate::default() };
-    run(fixture.account.update_subscription(of.id, update)).unwrap();
-    assert_eq!(fixture.calculate(&Percent("20")), 0);
-    let left = invoiced.fetch(draft);
-    assert_eq!((left.will_auto_issue, left.awaits_tax()), (false, false));
-    assert_eq!(fixture.awaiting_tax(), []);
 }
 
 #[test]
