@@ -8,7 +8,7 @@ use http::{
 };
 
 use crate::{
-    Authenticate, Bounds, Category, Documents, Portal, RateLimit, auth,
+    Authenticate, Bounds, Category, Documents, PaymentMethodSource, Portal, RateLimit, auth,
     batch::Batch,
     door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
     failure::{Failure, OnError, Panicked},
@@ -392,6 +392,13 @@ impl ApiBuilder {
     /// ```
     pub fn payment_gateway(mut self, gateway: impl PaymentGateway + 'static) -> Self {
         self.settings.gateway = Some(Box::new(gateway));
+        self
+    }
+
+    /// Lists the payment methods of customers (invoicing 16.2). Without it, those who ask for them to be synced
+    /// are answered that the feature is not available.
+    pub fn payment_methods(mut self, source: impl PaymentMethodSource + 'static) -> Self {
+        self.settings.payment_methods = Some(Box::new(source));
         self
     }
 

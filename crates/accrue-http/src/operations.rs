@@ -15,6 +15,7 @@ mod events;
 mod invoices;
 mod items;
 mod metrics;
+mod payment_methods;
 mod payments;
 mod ping;
 mod plans;
@@ -37,6 +38,7 @@ const SERVED: &[&[Operation]] = &[
     alerts::OPERATIONS,
     items::OPERATIONS,
     customers::OPERATIONS,
+    payment_methods::OPERATIONS,
     portal_sessions::OPERATIONS,
     credits::OPERATIONS,
     top_ups::OPERATIONS,

@@ -2,7 +2,9 @@ use std::num::NonZeroU32;
 
 use accrue::{AccountId, PaymentGateway};
 
-use crate::{Bounds, Category, Documents, Exceeded, Portal, RateLimit, problem::Problem};
+use crate::{
+    Bounds, Category, Documents, Exceeded, PaymentMethodSource, Portal, RateLimit, problem::Problem,
+};
 
 /// The settings of the API that operations use.
 pub(crate) struct Settings {
@@ -10,6 +12,7 @@ pub(crate) struct Settings {
     pub(crate) error_docs: String,
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
     pub(crate) gateway: Option<Box<dyn PaymentGateway>>,
+    pub(crate) payment_methods: Option<Box<dyn PaymentMethodSource>>,
     pub(crate) documents: Option<Box<dyn Documents>>,
     pub(crate) portal: Option<Portal>,
 }
@@ -20,7 +23,15 @@ const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 impl Default for Settings {
     fn default() -> Self {
         let (bounds, error_docs) = (Bounds::default(), ERROR_DOCS.to_owned());
-        Self { bounds, error_docs, rate_limit: None, gateway: None, documents: None, portal: None }
+        Self {
+            bounds,
+            error_docs,
+            rate_limit: None,
+            gateway: None,
+            payment_methods: None,
+            documents: None,
+            portal: None,
+        }
     }
 }
 

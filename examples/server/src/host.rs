@@ -133,7 +133,8 @@ impl Host {
             builder = builder.rate_limit(RateLimits::new(&billing, quotas));
         }
         if options.sandbox_gateway {
-            builder = builder.payment_gateway(SandboxGateway::new(&billing));
+            let gateway = SandboxGateway::new(&billing);
+            builder = builder.payment_gateway(gateway.clone()).payment_methods(gateway);
         }
         if let Some(documents) = &documents {
             builder = builder.documents(Arc::clone(documents));

@@ -13,7 +13,10 @@ use accrue::{
         ExpiryUnit, InvoiceSettings, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry,
         NewTopUp, TopUpExpiry, TopUpInvoice, VoidReason,
     },
-    customer::{CustomerUpdate, NewCustomer},
+    customer::{
+        CustomerUpdate, ListedPaymentMethod, ListedPaymentMethods, NewCustomer, PaymentMethodType,
+        PaymentProvider,
+    },
     expression::Expression,
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
@@ -86,6 +89,7 @@ fn story() -> Fixture {
     bill_by_hand(&fixture);
     bill_at_a_threshold(&fixture, &sum);
     buy_credits(&fixture);
+    list_payment_methods(&fixture);
     fixture
 }
 
@@ -210,6 +214,25 @@ fn buy_credits(fixture: &Fixture) {
     new.expires_after = Some(TopUpExpiry { after: 1, unit: ExpiryUnit::Month });
     run(fixture.account.create_top_up(buyer, new)).unwrap();
     run(fixture.account.create_portal_session(buyer, NewPortalSession::default())).unwrap();
+}
+
+/// A customer whose gateway lists a card.
+fn list_payment_methods(fixture: &Fixture) {
+    let payer = fixture.customer("payer").id;
+    let update = CustomerUpdate {
+        payment_provider: Patch::Set(PaymentProvider::StripeCharge),
+        payment_provider_id: Patch::Set(name("cus_1")),
+        ..CustomerUpdate::default()
+    };
+    run(fixture.account.update_customer(payer, update)).unwrap();
+    let card = ListedPaymentMethod {
+        external_id: external("pm_1"),
+        method_type: PaymentMethodType::Card,
+        is_default: true,
+    };
+    let of = block_on(fixture.account.gateway_account(payer)).unwrap();
+    let listed = ListedPaymentMethods::new(of, vec![card]).unwrap();
+    run(fixture.account.sync_payment_methods(listed)).unwrap();
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.
