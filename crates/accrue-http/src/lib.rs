@@ -42,7 +42,7 @@
 //!
 //! - `failure`, `reply`, `problem`: why a request fails, answers, and errors as specification §7 has them.
 //! - `auth`, `rate`, `bounds`: who may ask, and how much.
-//! - `documents`, `portal`, `settings`, `links`: what the host sets up for its customers, and for all.
+//! - `documents`, `payment_methods`, `portal`, `settings`, `links`: what the host sets up for its customers, and for all.
 //! - `json`, `query`: what comes in, with numbers as they are spelled.
 //! - `canonical`, `batch`: what a payload is recognized by, and events that are read without a tree of JSON.
 //! - `shape`: one declaration of a type of the wire is its reader and its schema.
@@ -75,6 +75,7 @@ mod openapi;
 mod operation;
 mod operations;
 mod own;
+mod payment_methods;
 mod portal;
 mod problem;
 mod query;
@@ -94,6 +95,7 @@ pub use self::{
     documents::Documents,
     failure::Failure,
     own::OwnError,
+    payment_methods::PaymentMethodSource,
     portal::Portal,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };

@@ -131,6 +131,11 @@ impl Operation {
         Self { status: 201, ..self }
     }
 
+    /// Answers 204: there is nothing to say.
+    pub(crate) const fn without_answer(self) -> Self {
+        Self { status: 204, ..self }
+    }
+
     /// Has no effect, although it is a POST.
     pub(crate) const fn only_reads(self) -> Self {
         Self { effect: Effect::Reads, ..self }

@@ -16,6 +16,7 @@ mod invoices;
 mod issuing;
 mod items;
 mod metrics;
+mod payment_methods;
 mod payments;
 mod ping;
 mod plans;
@@ -38,6 +39,7 @@ const SERVED: &[&[Operation]] = &[
     alerts::OPERATIONS,
     items::OPERATIONS,
     customers::OPERATIONS,
+    payment_methods::OPERATIONS,
     portal_sessions::OPERATIONS,
     credits::OPERATIONS,
     top_ups::OPERATIONS,

@@ -212,11 +212,22 @@ impl Request {
         self.answer(&list).await
     }
 
+    /// Returns the answer that is kept under the idempotency key, for an operation that asks something
+    /// outside the store before it runs.
+    pub(crate) async fn known(&self) -> Result<Option<Reply>, Problem> {
+        let Some(attempt) = &self.attempt else { return Ok(None) };
+        let Some(kept) = attempt.look().await? else { return Ok(None) };
+        Ok(Some(Reply::from_stored(&kept)?.replayed()))
+    }
+
     /// Answers with the error of a read that comes before an operation which writes. That something
-    /// is not there is an answer: it is kept under the idempotency key, as the operation would.
+    /// is not there, or against a rule, is an answer: it is kept under the idempotency key, as the operation
+    /// would.
     pub(crate) async fn refuse(self, error: &Error) -> Result<Reply, Problem> {
         let problem = Problem::from(error);
-        let Some(attempt) = self.attempt.filter(|_| error.is_not_found()) else {
+        let is_answer =
+            matches!(error.kind(), ErrorKind::ResourceNotFound | ErrorKind::ConstraintViolation);
+        let Some(attempt) = self.attempt.filter(|_| is_answer) else {
             return Err(problem);
         };
         let reply = problem.reply(&self.settings.error_docs);

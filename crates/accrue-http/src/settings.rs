@@ -2,7 +2,9 @@ use std::num::NonZeroU32;
 
 use accrue::{AccountId, PaymentGateway, TaxProvider};
 
-use crate::{Bounds, Category, Documents, Exceeded, Portal, RateLimit, problem::Problem};
+use crate::{
+    Bounds, Category, Documents, Exceeded, PaymentMethodSource, Portal, RateLimit, problem::Problem,
+};
 
 /// The settings of the API that operations use.
 pub(crate) struct Settings {
@@ -11,6 +13,7 @@ pub(crate) struct Settings {
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
     pub(crate) gateway: Option<Box<dyn PaymentGateway>>,
     pub(crate) tax_provider: Option<Box<dyn TaxProvider>>,
+    pub(crate) payment_methods: Option<Box<dyn PaymentMethodSource>>,
     pub(crate) documents: Option<Box<dyn Documents>>,
     pub(crate) portal: Option<Portal>,
 }
@@ -27,6 +30,7 @@ impl Default for Settings {
             rate_limit: None,
             gateway: None,
             tax_provider: None,
+            payment_methods: None,
             documents: None,
             portal: None,
         }

@@ -21,6 +21,7 @@ pub(crate) mod metrics;
 pub(crate) mod new_entries;
 pub(crate) mod not_built;
 pub(crate) mod pages;
+pub(crate) mod payment_methods;
 pub(crate) mod plans;
 pub(crate) mod portal_sessions;
 mod price_filters;

@@ -1,12 +1,18 @@
 //! Customers, to whom usage is billed.
 
+mod payment_method;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::payment_method::{
+    GatewayAccount, ListedPaymentMethod, ListedPaymentMethods, PaymentMethod, PaymentMethodType,
+};
+pub(crate) use self::payment_method::{MethodChanges, PaymentMethods};
 use crate::{
     Carried, CarriedUpdate, Currency, CustomerId, Decimal, Email, Error, ExternalId, Metadata,
-    MetadataUpdate, Name, Patch, Timestamp, Zone, metadata,
+    MetadataUpdate, Name, Patch, PaymentMethodId, Timestamp, Zone, metadata,
 };
 
 /// A customer (§2.4, wire 4.2).
@@ -29,6 +35,10 @@ pub struct Customer {
     pub payment_provider: Option<PaymentProvider>,
     /// Its identifier there.
     pub payment_provider_id: Option<Name>,
+    /// The payment method that its invoices are collected with: a copy of that among its
+    /// [methods](crate::Account::payment_methods).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_payment_method: Option<Box<PaymentMethod>>,
     /// Balance in its currency: above zero what it is owed, below zero what it owes (invoicing 12).
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub balance: Decimal,
@@ -137,6 +147,7 @@ impl NewCustomer {
             currency: self.currency,
             payment_provider: self.payment_provider,
             payment_provider_id: self.payment_provider_id,
+            default_payment_method: None,
             balance: Decimal::zero(),
             metadata: self.metadata,
             carried: self.carried,
@@ -160,6 +171,8 @@ pub struct CustomerUpdate {
     pub payment_provider: Patch<PaymentProvider>,
     /// The identifier there.
     pub payment_provider_id: Patch<Name>,
+    /// The payment method that invoices are collected with: one of the customer's.
+    pub default_payment_method: Patch<PaymentMethodId>,
     /// The caller's own strings.
     pub metadata: MetadataUpdate,
     /// Fields that the engine has no use for.
@@ -167,17 +180,38 @@ pub struct CustomerUpdate {
 }
 
 impl CustomerUpdate {
-    pub(crate) fn decide(self, customer: &Customer) -> Result<Customer, Error> {
+    /// Tells whether it may change payment methods: those of an account at a gateway go with it.
+    pub(crate) fn is_of_methods(&self) -> bool {
+        self.payment_provider != Patch::Keep
+            || self.payment_provider_id != Patch::Keep
+            || self.default_payment_method != Patch::Keep
+    }
+
+    /// Decides what the customer is after it, and changes its payment methods; returns those that are gone.
+    pub(crate) fn decide(
+        self,
+        customer: &Customer,
+        methods: &mut PaymentMethods,
+    ) -> Result<(Customer, Vec<PaymentMethod>), Error> {
         let mut after = customer.clone();
+        let mut gone = Vec::new();
         after.name = self.name.unwrap_or(after.name);
         after.email = self.email.unwrap_or(after.email);
         set_once(&mut after.external_customer_id, self.external_customer_id, "external id")?;
         set_once(&mut after.currency, self.currency, "currency")?;
         self.payment_provider.apply(&mut after.payment_provider);
         self.payment_provider_id.apply(&mut after.payment_provider_id);
+        if GatewayAccount::find(customer) != GatewayAccount::find(&after) {
+            gone = std::mem::take(&mut methods.methods);
+        }
+        match self.default_payment_method {
+            Patch::Keep => {}
+            Patch::Clear => methods.choose(None)?,
+            Patch::Set(id) => methods.choose(Some(id))?,
+        }
         self.metadata.apply(&mut after.metadata)?;
         self.carried.apply(&mut after.carried)?;
-        Ok(after)
+        Ok((after, gone))
     }
 }
 
@@ -215,6 +249,7 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
     let fields = |customer: &Customer| {
         let text = |text: &str| AttributeValue::Text(Some(text.to_owned()));
         let optional = |text: Option<&str>| AttributeValue::Text(text.map(str::to_owned));
+        let default_method = customer.default_payment_method.as_ref().map(|of| of.id.to_string());
         [
             ("name", text(&customer.name)),
             ("email", text(&customer.email)),
@@ -222,6 +257,7 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
             ("currency", optional(customer.currency.map(Currency::code))),
             ("payment_provider", optional(customer.payment_provider.map(PaymentProvider::name))),
             ("payment_provider_id", optional(customer.payment_provider_id.as_deref())),
+            ("default_payment_method_id", AttributeValue::Text(default_method)),
             ("metadata", AttributeValue::Metadata(customer.metadata.clone())),
         ]
     };

@@ -103,6 +103,8 @@ ids! {
     MetricId,
     /// Id of an attempt to collect an invoice.
     PaymentAttemptId,
+    /// Id of a payment method.
+    PaymentMethodId,
     /// Id of a plan.
     PlanId,
     /// Id of a session in the portal.

@@ -198,6 +198,8 @@ pub const FEE_CHANGES: usize = 500;
 pub const PORTAL_MINUTES: u16 = 180;
 /// The most sessions in the portal that a customer has at a time.
 pub const PORTAL_SESSIONS: usize = 100;
+/// The most payment methods of a customer.
+pub const PAYMENT_METHODS: usize = 50;
 /// The longest token of a payment, or id that a payment provider gives one, in characters.
 pub const PROVIDER_CHARACTERS: usize = 500;
 /// The most attempts to pay an invoice, to which one is added by hand.

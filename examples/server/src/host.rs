@@ -137,7 +137,7 @@ impl Host {
             builder = builder.rate_limit(RateLimits::new(&billing, quotas));
         }
         if let Some(gateway) = gateway {
-            builder = builder.payment_gateway(gateway);
+            builder = builder.payment_gateway(gateway.clone()).payment_methods(gateway);
         }
         if let Some(tax) = tax {
             builder = builder.tax_provider(tax);

@@ -1,9 +1,11 @@
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use accrue::{
-    Billing, PaymentGateway,
+    Billing, ExternalId, PaymentGateway,
+    customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{PaymentInstrument, PaymentOutcome, StartedPayment},
 };
+use accrue_http::PaymentMethodSource;
 use async_trait::async_trait;
 
 /// How long nobody knows what becomes of a payment with the card that is asked first.
@@ -47,17 +49,40 @@ impl PaymentGateway for SandboxGateway {
     }
 }
 
+#[async_trait]
+impl PaymentMethodSource for SandboxGateway {
+    /// Lists one card, whose number is in the customer's id at the gateway; none where no digit is.
+    async fn list(
+        &self,
+        of: &GatewayAccount,
+    ) -> Result<Vec<ListedPaymentMethod>, Box<dyn Error + Send + Sync>> {
+        let number = digits(&of.provider_id);
+        if number.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(vec![ListedPaymentMethod {
+            external_id: ExternalId::parse(format!("pm_{number}"))?,
+            method_type: PaymentMethodType::Card,
+            is_default: true,
+        }])
+    }
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
 impl Card {
-    /// Finds the card by its number: the digits of a token, or of the id at the payment provider. A number
-    /// that is none declines.
+    /// Finds the card by its number: the digits of a token, of a payment method, or of the id at the payment
+    /// provider. A number that is none declines.
     fn of(instrument: &PaymentInstrument) -> Self {
         let text = match instrument {
             PaymentInstrument::Token(token) => token.as_str(),
+            PaymentInstrument::Method { method_id, .. } => method_id.as_str(),
             PaymentInstrument::OfProvider(id) => id.as_str(),
             _ => "",
         };
-        let number: String = text.chars().filter(char::is_ascii_digit).collect();
-        match number.as_str() {
+        match digits(text).as_str() {
             "4242424242424242" | "5555555555554444" => Self::Pays,
             "4000000000003220" => Self::Asks,
             _ => Self::Declines,
@@ -82,6 +107,9 @@ mod tests {
             assert_eq!(token(declines), Card::Declines, "{declines}");
         }
         let id = Name::parse("cus_5555555555554444").unwrap();
-        assert_eq!(Card::of(&PaymentInstrument::OfProvider(id)), Card::Pays);
+        assert_eq!(Card::of(&PaymentInstrument::OfProvider(id.clone())), Card::Pays);
+        let method_id = ExternalId::parse("pm_4000000000000002").unwrap();
+        let method = PaymentInstrument::Method { provider_id: id, method_id };
+        assert_eq!(Card::of(&method), Card::Declines, "the method counts, and not the account");
     }
 }

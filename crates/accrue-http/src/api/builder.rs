@@ -4,7 +4,7 @@ use accrue::{Billing, PaymentGateway, TaxProvider};
 
 use super::{Api, Inner};
 use crate::{
-    Authenticate, Bounds, Documents, Portal, RateLimit,
+    Authenticate, Bounds, Documents, PaymentMethodSource, Portal, RateLimit,
     door::Bodies,
     failure::{Failure, OnError},
     openapi, operations,
@@ -80,6 +80,13 @@ impl ApiBuilder {
     /// ```
     pub fn payment_gateway(mut self, gateway: impl PaymentGateway + 'static) -> Self {
         self.settings.gateway = Some(Box::new(gateway));
+        self
+    }
+
+    /// Lists the payment methods of customers (invoicing 16.2). Without it, those who ask for them to be synced
+    /// are answered that the feature is not available.
+    pub fn payment_methods(mut self, source: impl PaymentMethodSource + 'static) -> Self {
+        self.settings.payment_methods = Some(Box::new(source));
         self
     }
 

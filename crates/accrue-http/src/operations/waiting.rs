@@ -36,21 +36,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "payment methods of customers",
-        operations: &[
-            (
-                Post,
-                "/customers/external_customer_id/{external_customer_id}/sync_payment_methods_from_gateway",
-                "customers.sync_payment_methods_from_gateway_by_external_customer_id",
-            ),
-            (
-                Post,
-                "/customers/{customer_id}/sync_payment_methods_from_gateway",
-                "customers.sync_payment_methods_from_gateway",
-            ),
-        ],
-    },
-    Waiting {
         what: "migrations from a plan version to another",
         operations: &[
             (Get, "/plans/{plan_id}/migrations", "plans.migrations.list"),

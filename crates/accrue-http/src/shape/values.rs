@@ -5,8 +5,9 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 use accrue::{
     AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
     Decimal, Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
-    JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit,
-    PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WrittenDecimal, Zone, limits,
+    JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId,
+    PricingUnit, PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WrittenDecimal,
+    Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -333,6 +334,7 @@ ids! {
     InvoiceLineId: "invoice line item",
     ItemId: "item",
     MetricId: "metric",
+    PaymentMethodId: "payment method",
     PlanId: "plan",
     PriceId: "price",
     SubscriptionId: "subscription",

@@ -1,5 +1,6 @@
 use accrue::{
-    Carried, CarriedUpdate, Currency, CustomerId, Email, ExternalId, IdOr, Metadata, Name, Zone,
+    Carried, CarriedUpdate, Currency, CustomerId, Email, ExternalId, IdOr, Metadata, Name,
+    PaymentMethodId, Zone,
     customer::{self, CustomerUpdate, PaymentProvider},
 };
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use super::{
         ReportingConfiguration, ReportingConfigurationIn, TaxConfigurationIn, TaxId, TaxIdIn,
     },
     not_built::NotBuilt,
+    payment_methods::PaymentMethod,
 };
 use crate::{
     json::Json,
@@ -106,8 +108,8 @@ request! {
         payment_configuration: Maybe<PaymentConfigurationIn>,
         /// Settings for reports: if it counts in them.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
-        /// Payment method with which it pays: not available until there are payment gateways.
-        default_payment_method_id: Option<NotBuilt<String>>,
+        /// Payment method with which it pays: one of its own; null leaves the choice to the gateway.
+        default_payment_method_id: Maybe<PaymentMethodId>,
         /// Parent and children of the customer: not available.
         hierarchy: Option<HierarchyIn>,
     }
@@ -150,8 +152,8 @@ response! {
         payment_provider: Option<PaymentProvider>,
         /// Its id at the payment provider.
         payment_provider_id: Option<Name>,
-        /// Always null: no payment method is known.
-        default_payment_method: Nothing,
+        /// Payment method with which it pays; null where none is known.
+        default_payment_method: Option<PaymentMethod>,
         /// True if its invoices are collected without a request.
         auto_collection: bool,
         /// True if its invoices are issued without approval.
@@ -287,6 +289,7 @@ impl TryFrom<UpdateCustomer> for CustomerUpdate {
             currency: update.currency,
             payment_provider: update.payment_provider.into(),
             payment_provider_id: update.payment_provider_id.into(),
+            default_payment_method: update.default_payment_method_id.into(),
             metadata: metadata_update(update.metadata),
             carried,
         })
@@ -313,7 +316,10 @@ impl From<&customer::Customer> for Customer {
             created_at: customer.created_at.into(),
             payment_provider: customer.payment_provider,
             payment_provider_id: customer.payment_provider_id.clone(),
-            default_payment_method: Nothing,
+            default_payment_method: customer
+                .default_payment_method
+                .as_deref()
+                .map(PaymentMethod::from),
             auto_collection: auto_collection(customer),
             auto_issuance: flag(carried, "auto_issuance"),
             email_delivery: flag(carried, "email_delivery").unwrap_or(true),

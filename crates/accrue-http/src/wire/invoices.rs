@@ -433,20 +433,25 @@ impl From<&invoice::AutoCollection> for AutoCollection {
     }
 }
 
+impl Gateway {
+    pub(crate) const fn of(provider: PaymentProvider) -> Option<Self> {
+        match provider {
+            PaymentProvider::StripeCharge => Some(Self::Stripe),
+            PaymentProvider::Adyen => Some(Self::Adyen),
+            _ => None,
+        }
+    }
+}
+
 impl PaymentAttempt {
     fn of(of: &invoice::PaymentAttempt, invoice: &invoice::Invoice, links: &Links) -> Self {
         let unit = &invoice.currency.into();
-        let gateway = match of.payment_provider {
-            Some(PaymentProvider::StripeCharge) => Some(Gateway::Stripe),
-            Some(PaymentProvider::Adyen) => Some(Gateway::Adyen),
-            _ => None,
-        };
         Self {
             id: of.id.to_string(),
             amount: Amount::of(&of.amount, unit),
             created_at: of.created_at.into(),
             succeeded: of.succeeded,
-            payment_provider: gateway,
+            payment_provider: of.payment_provider.and_then(Gateway::of),
             payment_provider_id: of.payment_provider_id.clone(),
             receipt_pdf: links.receipt_pdf(invoice, of),
         }

@@ -175,7 +175,6 @@ fn what_is_not_built_of_customers_is_not_available() {
     };
     check(json!({"hierarchy": {"parent_customer_id": "x"}}));
     check(json!({"hierarchy": {"child_customer_ids": ["x"]}}));
-    check(json!({"default_payment_method_id": "x"}));
     let nothing = json!({"hierarchy": null, "default_payment_method_id": null});
     assert_eq!(host.put(&path(&customer), nothing).ok(StatusCode::OK), customer);
 }

@@ -40,6 +40,7 @@ mod one_off;
 mod own;
 mod pagination;
 mod payloads;
+mod payment_methods;
 mod payments;
 mod plans;
 mod portal_sessions;

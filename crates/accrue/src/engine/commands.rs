@@ -22,6 +22,7 @@ pub(super) mod items;
 pub(super) mod messages;
 pub(super) mod metrics;
 pub(super) mod one_off_invoices;
+pub(super) mod payment_methods;
 pub(super) mod payments;
 pub(super) mod plan_versions;
 pub(super) mod plans;

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Invoice, InvoiceStatus};
 use crate::{
-    Currency, CustomerId, Decimal, Error, InvoiceId, Name, PaymentAttemptId, Timestamp,
-    customer::{Customer, PaymentProvider},
+    Currency, CustomerId, Decimal, Error, ExternalId, InvoiceId, Name, PaymentAttemptId, Timestamp,
+    customer::{Customer, GatewayAccount, PaymentProvider},
     limits,
 };
 
@@ -66,6 +66,13 @@ pub enum PaymentFailure {
 pub enum PaymentInstrument {
     /// A shared payment token.
     Token(String),
+    /// Its default payment method.
+    Method {
+        /// The customer's id at the gateway.
+        provider_id: Name,
+        /// The gateway's id for the method.
+        method_id: ExternalId,
+    },
     /// What its account at the payment provider pays with.
     OfProvider(Name),
 }
@@ -134,12 +141,17 @@ pub(crate) enum CollectionStep {
 const PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl PaymentInstrument {
-    /// Returns what a customer pays with: its own token, or what its account at a gateway has (invoicing 8.2).
+    /// Returns what a customer pays with: its own token, its default payment method, or what its account at
+    /// a gateway has (invoicing 8.2).
     pub(crate) fn of(customer: &Customer) -> Option<Self> {
         let token = customer.carried.get("payment_configuration").and_then(default_token);
-        let is_gateway = customer.payment_provider.is_some_and(PaymentProvider::is_gateway);
-        let own = customer.payment_provider_id.clone().filter(|_| is_gateway);
-        token.map(Self::Token).or_else(|| own.map(Self::OfProvider))
+        token.map(Self::Token).or_else(|| {
+            let provider_id = GatewayAccount::find(customer)?.provider_id;
+            Some(match &customer.default_payment_method {
+                Some(of) => Self::Method { provider_id, method_id: of.external_id.clone() },
+                None => Self::OfProvider(provider_id),
+            })
+        })
     }
 
     /// Returns the shared token, where it is one.
@@ -147,7 +159,7 @@ impl PaymentInstrument {
     pub fn token(&self) -> Option<&str> {
         match self {
             Self::Token(token) => Some(token),
-            Self::OfProvider(_) => None,
+            Self::Method { .. } | Self::OfProvider(_) => None,
         }
     }
 }

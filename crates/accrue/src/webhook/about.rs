@@ -10,6 +10,8 @@ impl Body {
         match self {
             Self::CustomerCreated
             | Self::CustomerEdited { .. }
+            | Self::PaymentMethodCreated { .. }
+            | Self::PaymentMethodDeleted { .. }
             | Self::BackfillReflected { .. }
             | Self::BackfillReverted { .. }
             | Self::CreditBalanceDepleted(_)

@@ -79,6 +79,7 @@ fn story() -> Fixture {
     bills::bill_at_a_threshold(&fixture, &sum);
     bills::buy_credits(&fixture);
     bills::tax(&fixture);
+    bills::list_payment_methods(&fixture);
     fixture
 }
 

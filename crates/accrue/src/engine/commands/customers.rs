@@ -2,11 +2,11 @@
 
 use crate::{
     CustomerId, Error, ExternalId, IdOr, ListFilter, Page, PageRequest,
-    customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
+    customer::{Customer, CustomerUpdate, NewCustomer, PaymentMethods, previous_attributes},
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
-        rows::{self, active, invoices, outbox},
+        rows::{self, active, invoices, outbox, payment_methods},
         time::current,
     },
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, CustomerHead, Index, Nothing},
@@ -124,7 +124,15 @@ async fn update_customer(
 ) -> Result<Customer, Stop> {
     let before = rows::customers::customer(tx, id).await?;
     current::current_head(tx, before.id).await?;
-    let after = update.clone().decide(&before)?;
+    let mut methods = match update.is_of_methods() {
+        true => payment_methods::of_customer(tx, before.id).await?,
+        false => PaymentMethods::default(),
+    };
+    let known = methods.clone();
+    let (mut after, gone) = update.clone().decide(&before, &mut methods)?;
+    if methods != known {
+        payment_methods::save(tx, &mut after, &methods).await?;
+    }
     if after == before {
         return Ok(after);
     }
@@ -141,6 +149,7 @@ async fn update_customer(
     rows::customers::put(tx, &entry).await?;
     let previous_attributes = previous_attributes(&before, &after);
     outbox::tell(tx, after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
+    payment_methods::tell_deleted(tx, after.id, gone).await?;
     Ok(after)
 }
 
@@ -155,6 +164,7 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
     }
     tx.delete(&schema::customer_by_time(tx.account, &customer));
     guard.put(tx, &schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
+    payment_methods::forget(tx, id).await?;
     let credits = schema::credits(tx.account, id);
     if guard.get(tx, &credits).await?.is_some() {
         guard.delete(tx, &credits)?;

@@ -4,6 +4,7 @@ use crate::{
     AccountId, CouponId, CreditNoteId, CustomerId, Error, InvoiceId, PriceId, RedemptionCode,
     Timestamp,
     coupon::{Coupon, CouponStatus},
+    customer::PaymentMethods,
     id::OF_THE_WHOLE,
     invoice::{
         BalanceTransaction, CreditNote, Invoice, InvoiceStatus, PaymentAttempt, Receivables,
@@ -113,6 +114,9 @@ tables! {
     /// An attempt to pay an invoice that has succeeded or failed, by its number.
     payment_attempt(account, invoice: InvoiceId, number: u32)
         -> PaymentAttempt [guarded by CustomerHead];
+
+    /// Payment methods of a customer.
+    payment_methods(account, customer: CustomerId) -> PaymentMethods [guarded by CustomerHead];
 
     /// Sessions of a customer in the portal.
     portal_sessions(account, customer: CustomerId) -> PortalSessions [guarded by CustomerHead];

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    Description, PageRequest,
+    Description, PageRequest, Patch,
     coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
     credit::{
         ExpiryUnit, InvoiceSettings, LedgerChange, NewBlock, NewLedgerEntry, NewTopUp, TopUpExpiry,
         TopUpInvoice,
     },
-    customer::{CustomerUpdate, NewCustomer},
+    customer::{
+        CustomerUpdate, ListedPaymentMethod, ListedPaymentMethods, NewCustomer, PaymentMethodType,
+        PaymentProvider,
+    },
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
         NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
@@ -193,4 +196,23 @@ pub(super) fn tax(fixture: &Fixture) {
     let request = block_on(fixture.account.tax_request(waits)).unwrap().unwrap();
     let refused = TaxOutcome::Refused { reason: "no address".to_owned() };
     run(fixture.account.report_taxes(request, refused)).unwrap();
+}
+
+/// A customer whose gateway lists a card.
+pub(super) fn list_payment_methods(fixture: &Fixture) {
+    let payer = fixture.customer("payer").id;
+    let update = CustomerUpdate {
+        payment_provider: Patch::Set(PaymentProvider::StripeCharge),
+        payment_provider_id: Patch::Set(name("cus_1")),
+        ..CustomerUpdate::default()
+    };
+    run(fixture.account.update_customer(payer, update)).unwrap();
+    let card = ListedPaymentMethod {
+        external_id: external("pm_1"),
+        method_type: PaymentMethodType::Card,
+        is_default: true,
+    };
+    let of = block_on(fixture.account.gateway_account(payer)).unwrap();
+    let listed = ListedPaymentMethods::new(of, vec![card]).unwrap();
+    run(fixture.account.sync_payment_methods(listed)).unwrap();
 }

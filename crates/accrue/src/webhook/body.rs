@@ -1,0 +1,343 @@
+use serde::{Deserialize, Serialize};
+
+use super::PaymentTold;
+use crate::{
+    BackfillId, CreditNoteId, Decimal, InvoiceId, PriceId, SubscriptionId, Timestamp,
+    alert::{BalanceCrossed, Condition, Exceeded},
+    credit::CreditBlock,
+    customer::{PaymentMethod, PreviousAttributes},
+    invoice::{BalanceTransaction, DunningSchedule, DunningStep},
+};
+
+/// Body of a message: its type and its properties (wire 6.8).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Body {
+    /// `customer.created`
+    #[serde(rename = "customer.created")]
+    CustomerCreated,
+    /// `customer.edited`
+    #[serde(rename = "customer.edited")]
+    CustomerEdited {
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `payment_method.created`
+    #[serde(rename = "payment_method.created")]
+    PaymentMethodCreated {
+        /// The method, as the gateway listed it first.
+        payment_method: Box<PaymentMethod>,
+    },
+    /// `payment_method.deleted`
+    #[serde(rename = "payment_method.deleted")]
+    PaymentMethodDeleted {
+        /// The method, as it was.
+        payment_method: Box<PaymentMethod>,
+    },
+    /// `subscription.created`
+    #[serde(rename = "subscription.created")]
+    SubscriptionCreated {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+    },
+    /// `subscription.started`
+    #[serde(rename = "subscription.started")]
+    SubscriptionStarted {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+    },
+    /// `subscription.ended`
+    #[serde(rename = "subscription.ended")]
+    SubscriptionEnded {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+    },
+    /// `subscription.cancellation_scheduled`
+    #[serde(rename = "subscription.cancellation_scheduled")]
+    SubscriptionCancellationScheduled {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Instant at which it will end.
+        cancellation_date: Timestamp,
+    },
+    /// `subscription.cancellation_unscheduled`
+    #[serde(rename = "subscription.cancellation_unscheduled")]
+    SubscriptionCancellationUnscheduled {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Instant at which it would have ended.
+        original_cancellation_date: Timestamp,
+    },
+    /// `subscription.edited`
+    #[serde(rename = "subscription.edited")]
+    SubscriptionEdited {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `subscription.fixed_fee_quantity_updated`: told when the change is asked for, also where it is
+    /// to take effect later, and not once more then.
+    #[serde(rename = "subscription.fixed_fee_quantity_updated")]
+    FixedFeeQuantityUpdated {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// The fee.
+        price_id: PriceId,
+        /// Instant at which the change takes effect.
+        effective_date: Timestamp,
+        /// Quantity from then on.
+        new_quantity: Decimal,
+        /// Quantity that it would have had then without the change.
+        old_quantity: Decimal,
+    },
+    /// `subscription.invoicing_threshold_exceeded`: what usage has come to in the billing period has reached
+    /// the threshold of the subscription (invoicing 15).
+    #[serde(rename = "subscription.invoicing_threshold_exceeded")]
+    InvoicingThresholdExceeded {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Cost of the usage of the billing period, before credits and without minimums.
+        evaluated_amount: Decimal,
+        /// The threshold.
+        invoicing_threshold: Decimal,
+        /// The threshold invoice, or else the draft of the period.
+        invoice_id: InvoiceId,
+        /// False where credits have paid for all, so that there is nothing to bill.
+        threshold_invoice_created: bool,
+    },
+    /// `backfill.reflected`
+    #[serde(rename = "backfill.reflected")]
+    BackfillReflected {
+        /// The backfill.
+        backfill_id: BackfillId,
+    },
+    /// `backfill.reverted`: not where it was reverted before it was closed.
+    #[serde(rename = "backfill.reverted")]
+    BackfillReverted {
+        /// The backfill.
+        backfill_id: BackfillId,
+    },
+    /// `subscription.usage_exceeded`
+    #[serde(rename = "subscription.usage_exceeded")]
+    UsageExceeded(Box<Exceeded>),
+    /// `subscription.cost_exceeded`
+    #[serde(rename = "subscription.cost_exceeded")]
+    CostExceeded(Box<Exceeded>),
+    /// `subscription.spend_exceeded`
+    #[serde(rename = "subscription.spend_exceeded")]
+    SpendExceeded(Box<Exceeded>),
+    /// `customer.credit_balance_depleted`
+    #[serde(rename = "customer.credit_balance_depleted")]
+    CreditBalanceDepleted(Box<BalanceCrossed>),
+    /// `customer.credit_balance_dropped`
+    #[serde(rename = "customer.credit_balance_dropped")]
+    CreditBalanceDropped(Box<BalanceCrossed>),
+    /// `customer.credit_balance_recovered`
+    #[serde(rename = "customer.credit_balance_recovered")]
+    CreditBalanceRecovered(Box<BalanceCrossed>),
+    /// `customer.credit_ledger_incremented`
+    #[serde(rename = "customer.credit_ledger_incremented")]
+    CreditLedgerIncremented {
+        /// Block that the increment made, as the increment left it.
+        block: Box<CreditBlock>,
+    },
+    /// `invoice.issued`
+    #[serde(rename = "invoice.issued")]
+    InvoiceIssued {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// True where nothing was left to pay.
+        automatically_marked_as_paid: bool,
+    },
+    /// `invoice.issue_failed`: its tax was refused.
+    #[serde(rename = "invoice.issue_failed")]
+    InvoiceIssueFailed {
+        /// The draft.
+        invoice_id: InvoiceId,
+        /// Why.
+        reason: String,
+    },
+    /// `invoice.invoice_date_elapsed`: the date of a draft has passed.
+    #[serde(rename = "invoice.invoice_date_elapsed")]
+    InvoiceDateElapsed {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Date that it bears.
+        invoice_date: Timestamp,
+    },
+    /// `invoice.edited`
+    #[serde(rename = "invoice.edited")]
+    InvoiceEdited {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `invoice.payment_processing`
+    #[serde(rename = "invoice.payment_processing")]
+    InvoicePaymentProcessing(Box<PaymentTold>),
+    /// `invoice.payment_succeeded`
+    #[serde(rename = "invoice.payment_succeeded")]
+    InvoicePaymentSucceeded(Box<PaymentTold>),
+    /// `invoice.payment_failed`
+    #[serde(rename = "invoice.payment_failed")]
+    InvoicePaymentFailed(Box<PaymentTold>),
+    /// `invoice.dunning_schedule_created`
+    #[serde(rename = "invoice.dunning_schedule_created")]
+    InvoiceDunningScheduleCreated(Box<DunningSchedule>),
+    /// `invoice.dunning_schedule_step_executed`
+    #[serde(rename = "invoice.dunning_schedule_step_executed")]
+    InvoiceDunningScheduleStepExecuted {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// The step.
+        step: Box<DunningStep>,
+    },
+    /// `invoice.dunning_schedule_ended`
+    #[serde(rename = "invoice.dunning_schedule_ended")]
+    InvoiceDunningScheduleEnded(Box<DunningSchedule>),
+    /// `invoice.undo_mark_as_paid`
+    #[serde(rename = "invoice.undo_mark_as_paid")]
+    InvoiceUndoMarkAsPaid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+    },
+    /// `invoice.manually_marked_as_paid`
+    #[serde(rename = "invoice.manually_marked_as_paid")]
+    InvoiceMarkedAsPaid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Instant at which the money came.
+        payment_received_date: Timestamp,
+        /// The caller's own id for the payment.
+        external_id: Option<String>,
+        /// Notes in the caller's own words.
+        notes: Option<String>,
+    },
+    /// `invoice.manually_marked_as_void`
+    #[serde(rename = "invoice.manually_marked_as_void")]
+    InvoiceMarkedAsVoid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+    },
+    /// `invoice_due_date_recalculation.started`
+    #[serde(rename = "invoice_due_date_recalculation.started")]
+    DueDateRecalculationStarted {
+        /// Instant at which it began.
+        started_at: Timestamp,
+    },
+    /// `invoice_due_date_recalculation.completed`
+    #[serde(rename = "invoice_due_date_recalculation.completed")]
+    DueDateRecalculationCompleted {
+        /// Instant at which it began.
+        started_at: Timestamp,
+        /// Instant at which it was complete.
+        completed_at: Timestamp,
+    },
+    /// `invoice_due_date_recalculation.canceled`
+    #[serde(rename = "invoice_due_date_recalculation.canceled")]
+    DueDateRecalculationCanceled {
+        /// Instant at which it began.
+        started_at: Timestamp,
+        /// Instant at which it was canceled.
+        canceled_at: Timestamp,
+    },
+    /// `credit_note.issued`
+    #[serde(rename = "credit_note.issued")]
+    CreditNoteIssued {
+        /// The credit note.
+        credit_note_id: CreditNoteId,
+    },
+    /// `credit_note.marked_as_void`
+    #[serde(rename = "credit_note.marked_as_void")]
+    CreditNoteMarkedAsVoid {
+        /// The credit note.
+        credit_note_id: CreditNoteId,
+    },
+    /// `customer.balance_transaction_created`
+    #[serde(rename = "customer.balance_transaction_created")]
+    BalanceTransactionCreated {
+        /// The transaction.
+        transaction: Box<BalanceTransaction>,
+    },
+}
+
+impl From<Exceeded> for Body {
+    fn from(exceeded: Exceeded) -> Self {
+        let exceeded = Box::new(exceeded);
+        match exceeded.alert.condition {
+            Condition::UsageExceeded { .. } => Self::UsageExceeded(exceeded),
+            Condition::CostExceeded { .. } => Self::CostExceeded(exceeded),
+            // An alert on a balance is judged on none of a subscription's values.
+            _ => Self::SpendExceeded(exceeded),
+        }
+    }
+}
+
+impl From<BalanceCrossed> for Body {
+    fn from(crossed: BalanceCrossed) -> Self {
+        let crossed = Box::new(crossed);
+        match crossed.alert.condition {
+            Condition::CreditBalanceDepleted { .. } => Self::CreditBalanceDepleted(crossed),
+            Condition::CreditBalanceRecovered { .. } => Self::CreditBalanceRecovered(crossed),
+            // No alert but those three is judged on a balance.
+            _ => Self::CreditBalanceDropped(crossed),
+        }
+    }
+}
+
+impl Body {
+    /// Returns its type on the wire (wire 6.8).
+    #[must_use]
+    pub const fn message_type(&self) -> &'static str {
+        match self {
+            Self::CustomerCreated => "customer.created",
+            Self::CustomerEdited { .. } => "customer.edited",
+            Self::PaymentMethodCreated { .. } => "payment_method.created",
+            Self::PaymentMethodDeleted { .. } => "payment_method.deleted",
+            Self::SubscriptionCreated { .. } => "subscription.created",
+            Self::SubscriptionStarted { .. } => "subscription.started",
+            Self::SubscriptionEnded { .. } => "subscription.ended",
+            Self::SubscriptionCancellationScheduled { .. } => "subscription.cancellation_scheduled",
+            Self::SubscriptionCancellationUnscheduled { .. } => {
+                "subscription.cancellation_unscheduled"
+            }
+            Self::SubscriptionEdited { .. } => "subscription.edited",
+            Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
+            Self::InvoicingThresholdExceeded { .. } => "subscription.invoicing_threshold_exceeded",
+            Self::BackfillReflected { .. } => "backfill.reflected",
+            Self::BackfillReverted { .. } => "backfill.reverted",
+            Self::UsageExceeded(_) => "subscription.usage_exceeded",
+            Self::CostExceeded(_) => "subscription.cost_exceeded",
+            Self::SpendExceeded(_) => "subscription.spend_exceeded",
+            Self::CreditBalanceDepleted(_) => "customer.credit_balance_depleted",
+            Self::CreditBalanceDropped(_) => "customer.credit_balance_dropped",
+            Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",
+            Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
+            Self::InvoiceIssued { .. } => "invoice.issued",
+            Self::InvoiceIssueFailed { .. } => "invoice.issue_failed",
+            Self::InvoiceDateElapsed { .. } => "invoice.invoice_date_elapsed",
+            Self::InvoiceEdited { .. } => "invoice.edited",
+            Self::InvoicePaymentProcessing(_) => "invoice.payment_processing",
+            Self::InvoicePaymentSucceeded(_) => "invoice.payment_succeeded",
+            Self::InvoicePaymentFailed(_) => "invoice.payment_failed",
+            Self::InvoiceDunningScheduleCreated(_) => "invoice.dunning_schedule_created",
+            Self::InvoiceDunningScheduleStepExecuted { .. } => {
+                "invoice.dunning_schedule_step_executed"
+            }
+            Self::InvoiceDunningScheduleEnded(_) => "invoice.dunning_schedule_ended",
+            Self::InvoiceUndoMarkAsPaid { .. } => "invoice.undo_mark_as_paid",
+            Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
+            Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",
+            Self::DueDateRecalculationStarted { .. } => "invoice_due_date_recalculation.started",
+            Self::DueDateRecalculationCompleted { .. } => {
+                "invoice_due_date_recalculation.completed"
+            }
+            Self::DueDateRecalculationCanceled { .. } => "invoice_due_date_recalculation.canceled",
+            Self::CreditNoteIssued { .. } => "credit_note.issued",
+            Self::CreditNoteMarkedAsVoid { .. } => "credit_note.marked_as_void",
+            Self::BalanceTransactionCreated { .. } => "customer.balance_transaction_created",
+        }
+    }
+}
