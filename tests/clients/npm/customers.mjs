@@ -70,3 +70,25 @@ test('a customer is given sessions in the portal, by both ids', async () => {
   const other = await customers.createPortalSessionByExternalID(customer.external_customer_id, {});
   assert.notEqual(other.url, session.url);
 });
+
+test('a customer has the payment methods of its gateway', async () => {
+  const customer = await newCustomer({
+    external_customer_id: unique('external'),
+    payment_provider: 'stripe_charge', payment_provider_id: 'cus_4242424242424242',
+  });
+  assert.equal(customer.default_payment_method, null);
+  const { customers } = client;
+  await customers.syncPaymentMethodsFromGateway(customer.id);
+  const external = customer.external_customer_id;
+  const synced = await customers.fetchByExternalID(external);
+  assert.equal(synced.default_payment_method.external_payment_method_id, 'pm_4242424242424242');
+  assert.equal(synced.default_payment_method.default, true);
+  await customers.syncPaymentMethodsFromGatewayByExternalCustomerID(external);
+  assert.deepEqual(await customers.fetch(customer.id), synced);
+  const cleared = await customers.update(customer.id, { default_payment_method_id: null });
+  assert.equal(cleared.default_payment_method, null);
+  await assert.rejects(
+    customers.syncPaymentMethodsFromGateway((await newCustomer()).id),
+    Orb.ConstraintViolation,
+  );
+});

@@ -561,6 +561,24 @@ class Suite(unittest.TestCase):
         )
         self.assertNotEqual(other.url, session.url)
 
+    def test_payment_methods(self):
+        customers = CLIENT.customers
+        customer = new_customer(
+            external_customer_id=unique("collected"),
+            payment_provider="stripe_charge",
+            payment_provider_id="cus_5555555555554444",
+        )
+        customers.sync_payment_methods_from_gateway(customer.id)
+        synced = customers.fetch(customer.id)
+        customers.sync_payment_methods_from_gateway_by_external_customer_id(
+            customer.external_customer_id
+        )
+        self.assertEqual(customers.fetch(customer.id), synced)
+        self.assertEqual(
+            synced.to_dict()["default_payment_method"]["external_payment_method_id"],
+            "pm_5555555555554444",
+        )
+
     def test_invoices_by_hand(self):
         customer, item, invoices = new_customer(), new_item(), CLIENT.invoices
         today = now().date()

@@ -1,4 +1,5 @@
 use std::{
+    error::Error,
     pin::pin,
     sync::{
         Arc,
@@ -8,15 +9,17 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Decimal, ManualClock, Name, PaymentGateway, SeededEntropy, TaxProvider,
+    AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PaymentGateway, SeededEntropy,
+    TaxProvider,
     account::Configuration,
+    customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{
         CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment, TaxAmount, TaxOutcome,
         TaxRequest,
     },
     store::Store,
 };
-use accrue_http::{Api, Documents, FixedKey, Portal};
+use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -46,6 +49,23 @@ impl PaymentGateway for Approves {
     async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
         let transaction_id = Some(format!("charge of {}", payment.attempt_id));
         Some(PaymentOutcome::Succeeded { received_at: payment.started_at, transaction_id })
+    }
+}
+
+/// Lists one card for every account.
+struct OneCard;
+
+#[async_trait]
+impl PaymentMethodSource for OneCard {
+    async fn list(
+        &self,
+        of: &GatewayAccount,
+    ) -> Result<Vec<ListedPaymentMethod>, Box<dyn Error + Send + Sync>> {
+        Ok(vec![ListedPaymentMethod {
+            external_id: ExternalId::parse(format!("card of {}", of.provider_id.as_str()))?,
+            method_type: PaymentMethodType::Card,
+            is_default: true,
+        }])
     }
 }
 
@@ -109,7 +129,8 @@ impl Door {
         let key = FixedKey::new(TOKEN, account());
         let builder = Api::builder(billing.clone(), key);
         let portal = Portal::new("https://example.com/", &[7; 32]);
-        let builder = builder.payment_gateway(Approves).tax_provider(Fifth).documents(Addresses);
+        let builder = builder.payment_gateway(Approves).payment_methods(OneCard);
+        let builder = builder.tax_provider(Fifth).documents(Addresses);
         let api = builder.portal(portal).build();
         Self { billing, api }
     }

@@ -30,6 +30,7 @@ pub struct Scene {
     pub unused_block: String,
     pub pending_backfill: String,
     pub reflected_backfill: String,
+    pub collected: String,
     pub payer: String,
     pub invoiced: String,
     pub invoice: String,
@@ -163,6 +164,11 @@ impl Scene {
         let Invoiced { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
         let Bought { buyer, bought, top_up } = Bought::set(&door);
+        let collected = json!({
+            "name": "Ivy", "email": "ivy@example.com", "external_customer_id": "ivy",
+            "payment_provider": "stripe_charge", "payment_provider_id": "cus_1",
+        });
+        let collected = door.id("/customers", &collected);
         let store = copied(&*store);
         Self {
             store,
@@ -181,6 +187,7 @@ impl Scene {
             unused_block,
             pending_backfill,
             reflected_backfill,
+            collected,
             payer,
             invoiced,
             invoice,

@@ -338,7 +338,8 @@ fn of_bought_credits(scene: &Scene) -> Vec<Case> {
 }
 
 fn of_invoices(scene: &Scene) -> Vec<Case> {
-    let Scene { item, payer, invoice, paid, draft, one_off, line, line_by_hand, .. } = scene;
+    let Scene { item, collected, payer, invoice, paid, draft, one_off, line, line_by_hand, .. } =
+        scene;
     let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
     let update = json!({"metadata": {"a": "1"}, "net_terms": 3});
     let payment = json!({"payment_received_date": "2026-03-10", "external_id": "a"});
@@ -392,6 +393,18 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
             path(paid, "/regenerate_receipt_pdf"),
             &null,
             200,
+        ),
+        case(
+            "POST /customers/{customer_id}/sync_payment_methods_from_gateway",
+            format!("/customers/{collected}/sync_payment_methods_from_gateway"),
+            &null,
+            204,
+        ),
+        case(
+            "POST /customers/external_customer_id/{external_customer_id}/sync_payment_methods_from_gateway",
+            "/customers/external_customer_id/ivy/sync_payment_methods_from_gateway".to_owned(),
+            &null,
+            204,
         ),
         case(
             "POST /customers/{customer_id}/portal_sessions",

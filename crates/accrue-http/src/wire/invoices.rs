@@ -8,7 +8,6 @@ mod requests;
 
 use accrue::{
     Currency, Metadata, PricingUnit,
-    customer::PaymentProvider,
     invoice::{self, InvoiceSource, InvoiceStatus},
     related::Related,
 };
@@ -28,6 +27,7 @@ use super::{
     credit_notes::CreditNoteSummary,
     customer_fields::{Address, Answered, TaxId},
     customers::CustomerMinified,
+    payment_methods::Gateway,
 };
 use crate::{
     links::Links,
@@ -230,19 +230,7 @@ response! {
     }
 }
 
-/// A payment provider that charges.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Gateway {
-    Stripe,
-    Adyen,
-}
-
 choices! {
-    "PaymentGateway" Gateway {
-        "stripe" => Gateway::Stripe,
-        "adyen" => Gateway::Adyen,
-    }
     InvoiceStatus {
         "draft" => InvoiceStatus::Draft,
         "issued" => InvoiceStatus::Issued,
@@ -429,16 +417,6 @@ impl From<&invoice::AutoCollection> for AutoCollection {
             num_attempts: of.num_attempts.into(),
             next_attempt_at: of.next_attempt_at.map(Moment::from),
             previously_attempted_at: of.previously_attempted_at.map(Moment::from),
-        }
-    }
-}
-
-impl Gateway {
-    pub(crate) const fn of(provider: PaymentProvider) -> Option<Self> {
-        match provider {
-            PaymentProvider::StripeCharge => Some(Self::Stripe),
-            PaymentProvider::Adyen => Some(Self::Adyen),
-            _ => None,
         }
     }
 }

@@ -1,9 +1,17 @@
-//! Payment methods on the wire (invoicing 16.2).
+//! Payment methods and gateways on the wire (invoicing 16.2).
 
-use accrue::customer::{self, PaymentMethodType};
+use accrue::customer::{self, PaymentMethodType, PaymentProvider};
+use serde::Serialize;
 
-use super::invoices::Gateway;
 use crate::shape::{Moment, choices, response};
+
+/// A payment provider that charges.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Gateway {
+    Stripe,
+    Adyen,
+}
 
 response! {
     /// A payment method of a customer.
@@ -26,12 +34,26 @@ response! {
 }
 
 choices! {
+    "PaymentGateway" Gateway {
+        "stripe" => Gateway::Stripe,
+        "adyen" => Gateway::Adyen,
+    }
     PaymentMethodType {
         "card" => PaymentMethodType::Card,
         "us_bank_account" => PaymentMethodType::UsBankAccount,
         "link" => PaymentMethodType::Link,
         "amazon_pay" => PaymentMethodType::AmazonPay,
         "crypto" => PaymentMethodType::Crypto,
+    }
+}
+
+impl Gateway {
+    pub(crate) const fn of(provider: PaymentProvider) -> Option<Self> {
+        match provider {
+            PaymentProvider::StripeCharge => Some(Self::Stripe),
+            PaymentProvider::Adyen => Some(Self::Adyen),
+            _ => None,
+        }
     }
 }
 
