@@ -77,6 +77,11 @@ impl PaymentProvider {
         matches!(self, Self::StripeCharge | Self::Adyen)
     }
 
+    /// Tells whether it is given invoices, which it collects.
+    pub(crate) const fn is_invoicing(self) -> bool {
+        !self.is_gateway()
+    }
+
     /// Returns its name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -27,6 +27,7 @@ pub use self::{
         preview::{
             BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
         },
+        syncing::InvoicingProvider,
         taxes::TaxProvider,
     },
     kernel::{Account, Attempt, Billing, Call, KeyedCall},

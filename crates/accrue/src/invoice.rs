@@ -13,6 +13,7 @@ mod line;
 mod list;
 mod one_off;
 mod purchase;
+mod sync;
 mod tax;
 mod terms;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use self::{
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine},
     purchase::BlockInvoices,
+    sync::{SyncOutcome, SyncRequest, SyncTold},
     tax::{TaxAmount, TaxOutcome, TaxReason, TaxRequest, TaxedLine},
     update::{InvoiceUpdate, Payment},
 };
@@ -95,6 +97,15 @@ pub struct Invoice {
     pub(crate) asks_tax_at: Option<Timestamp>,
     /// Instant at which it was issued.
     pub issued_at: Option<Timestamp>,
+    /// Instant at which a sync to an invoicing provider last failed (invoicing 16.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_failed_at: Option<Timestamp>,
+    /// Instant at which an invoicing provider last took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synced_at: Option<Timestamp>,
+    /// Instant from which the customer's invoicing provider is asked to take it, while it is issued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sync_from: Option<Timestamp>,
     /// Instant at which it became paid; `None` in other states.
     pub paid_at: Option<Timestamp>,
     /// Instant at which the money came, where some did.

@@ -196,8 +196,8 @@ pub use self::{
     decimal::{Decimal, DecimalError, JsonNumber, WrittenDecimal},
     engine::{
         Account, Attempt, BalanceChange, Billing, Call, ChangedResources, Collected, CostChange,
-        KeyedCall, PaymentGateway, PeriodChange, Preview, PreviewedMessage, TaxProvider, Tick,
-        UsageChange,
+        InvoicingProvider, KeyedCall, PaymentGateway, PeriodChange, Preview, PreviewedMessage,
+        TaxProvider, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

@@ -107,8 +107,8 @@ response! {
         issued_at: Option<Moment>,
         /// Instant at which issuing it last failed.
         issue_failed_at: Option<Moment>,
-        /// Always null: no invoicing provider is known.
-        sync_failed_at: Nothing,
+        /// Instant at which a sync to an invoicing provider last failed; null where none has.
+        sync_failed_at: Option<Moment>,
         /// Instant at which it became paid.
         paid_at: Option<Moment>,
         /// Instant at which the money came.
@@ -385,7 +385,7 @@ impl CommonInvoice {
             will_auto_issue: invoice.will_auto_issue,
             issued_at: invoice.issued_at.map(Moment::from),
             issue_failed_at: invoice.issue_failed_at.map(Moment::from),
-            sync_failed_at: Nothing,
+            sync_failed_at: invoice.sync_failed_at.map(Moment::from),
             paid_at: invoice.paid_at.map(Moment::from),
             payment_received_at: invoice.payment_received_at.map(Moment::from),
             payment_started_at: invoice.payment_started_at.map(Moment::from),

@@ -204,7 +204,8 @@ impl Invoice {
     /// Schedules the first attempt of an invoice that was issued (invoicing 8.2), and of one that is to be paid
     /// after all.
     pub(super) fn schedule_collection(&mut self, at: Timestamp) {
-        let is_collected = self.auto_collection.enabled && self.status == InvoiceStatus::Issued;
+        let is_issued = self.status == InvoiceStatus::Issued && self.sync_from.is_none();
+        let is_collected = self.auto_collection.enabled && is_issued;
         if is_collected {
             self.auto_collection.next_attempt_at = Some(at).max(self.due_date);
             self.dunning = None;

@@ -67,6 +67,9 @@ impl Invoice {
             issue_failed_at: None,
             asks_tax_at: None,
             issued_at: None,
+            sync_failed_at: None,
+            synced_at: None,
+            sync_from: None,
             paid_at: None,
             payment_received_at: None,
             voided_at: None,
@@ -126,7 +129,13 @@ impl Invoice {
     pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Vec<BalanceTransaction> {
         self.become_issued(&mut issue);
         let Issue { customer, receivables, transaction_ids, least_charge, at, .. } = issue;
-        let by = applied(&self.total, &customer.balance);
+        let is_synced = customer.payment_provider.is_some_and(PaymentProvider::is_invoicing);
+        self.sync_from = is_synced.then_some(at);
+        // Who is invoiced by a provider pays there, and not from the balance.
+        let by = match is_synced {
+            true => applied(&self.total, &Decimal::zero()),
+            false => applied(&self.total, &customer.balance),
+        };
         self.amount_due = &self.total + &by;
         let mut movements = Vec::new();
         if !by.is_zero() {
@@ -212,6 +221,7 @@ impl Invoice {
     ) -> Result<Option<BalanceTransaction>, Error> {
         self.check_status(&[InvoiceStatus::Issued])?;
         self.check_no_payment()?;
+        self.check_not_synced()?;
         (self.status, self.voided_at) = (InvoiceStatus::Void, Some(now));
         let moved = self.balance_transactions.iter();
         let moved = moved.filter(|of| of.action != BalanceAction::OverpaymentRefund);

@@ -20,6 +20,8 @@ impl Body {
             | Self::CreditLedgerIncremented { .. }
             | Self::InvoiceIssued { .. }
             | Self::InvoiceIssueFailed { .. }
+            | Self::InvoiceSyncSucceeded(_)
+            | Self::InvoiceSyncFailed(_)
             | Self::InvoiceDateElapsed { .. }
             | Self::InvoiceEdited { .. }
             | Self::InvoicePaymentProcessing(_)
@@ -67,6 +69,9 @@ impl Body {
             Self::InvoicePaymentProcessing(told)
             | Self::InvoicePaymentSucceeded(told)
             | Self::InvoicePaymentFailed(told) => Some(told.invoice_id),
+            Self::InvoiceSyncSucceeded(told) | Self::InvoiceSyncFailed(told) => {
+                Some(told.invoice_id)
+            }
             Self::InvoiceDunningScheduleCreated(of) | Self::InvoiceDunningScheduleEnded(of) => {
                 Some(of.invoice_id)
             }

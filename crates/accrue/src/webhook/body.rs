@@ -6,7 +6,7 @@ use crate::{
     alert::{BalanceCrossed, Condition, Exceeded},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
-    invoice::{BalanceTransaction, DunningSchedule, DunningStep},
+    invoice::{BalanceTransaction, DunningSchedule, DunningStep, SyncTold},
 };
 
 /// Body of a message: its type and its properties (wire 6.8).
@@ -158,6 +158,12 @@ pub enum Body {
         /// Why.
         reason: String,
     },
+    /// `invoice.sync_succeeded`: its invoicing provider has taken it.
+    #[serde(rename = "invoice.sync_succeeded")]
+    InvoiceSyncSucceeded(SyncTold),
+    /// `invoice.sync_failed`: it is asked again after an hour.
+    #[serde(rename = "invoice.sync_failed")]
+    InvoiceSyncFailed(SyncTold),
     /// `invoice.invoice_date_elapsed`: the date of a draft has passed.
     #[serde(rename = "invoice.invoice_date_elapsed")]
     InvoiceDateElapsed {
@@ -317,6 +323,8 @@ impl Body {
             Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
             Self::InvoiceIssued { .. } => "invoice.issued",
             Self::InvoiceIssueFailed { .. } => "invoice.issue_failed",
+            Self::InvoiceSyncSucceeded(_) => "invoice.sync_succeeded",
+            Self::InvoiceSyncFailed(_) => "invoice.sync_failed",
             Self::InvoiceDateElapsed { .. } => "invoice.invoice_date_elapsed",
             Self::InvoiceEdited { .. } => "invoice.edited",
             Self::InvoicePaymentProcessing(_) => "invoice.payment_processing",

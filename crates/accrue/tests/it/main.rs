@@ -91,6 +91,7 @@ mod subscription_lists;
 mod subscription_terms;
 mod subscriptions;
 mod support;
+mod syncing;
 mod taxes;
 mod thresholds;
 mod tick;

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::{
-    Error, InstantRange, InvoiceId, Page, PageRequest,
+    Error, InvoiceId, Page, PageRequest,
     engine::{
         Account, Call,
-        commands::invoices::{current_invoice, issue_draft, show, show_as_billed},
+        commands::{
+            invoices::{current_invoice, issue_draft, show, show_as_billed},
+            waiting::each_waiting,
+        },
         kernel::{Op, Stop, Transaction},
-        rows::{self, invoices, lists::Walk, outbox},
+        rows::{self, invoices, outbox},
         time::{invoicing, taxing},
     },
     invoice::{Invoice, InvoiceSource, InvoiceStatus, TaxAnswer, TaxOutcome, TaxRequest},
     limits,
-    page::{Listing, Position},
-    schema::{self, Index},
+    schema::Index,
     webhook::Body,
 };
 
@@ -45,16 +47,8 @@ impl Account {
         &self,
         page: &PageRequest,
     ) -> Result<Page<InvoiceId>, Error> {
-        let listing =
-            Listing { name: "invoices_awaiting_tax", account: self.id(), filter: String::new() };
         let index = Index::awaited_taxes(self.id());
-        let mut tx = self.reading();
-        let by_now = InstantRange::default().at_or_before(tx.now);
-        let mut walk = Walk::new(listing, &index, by_now, page)?;
-        let account = self.id();
-        let slot =
-            |at: &Position| schema::invoice(account, InvoiceId::from_bytes(schema::id_at(at)));
-        walk.run(&mut tx, slot, |entry| Some(entry.invoice.id)).await
+        self.list_waiting_invoices("invoices_awaiting_tax", index, page).await
     }
 
     /// Returns what a draft is to be taxed by, as it would be issued now; `None` where nothing is to be asked:
@@ -128,23 +122,11 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub async fn calculate_taxes(&self, provider: &dyn TaxProvider) -> Result<usize, Error> {
-        let mut page = PageRequest::default();
-        let (mut issued, mut failed) = (0_usize, None);
-        loop {
-            let Page { data, next_cursor } = self.list_invoices_awaiting_tax(&page).await?;
-            for id in data {
-                match self.calculate_tax(id, provider).await {
-                    Ok(is_issued) => issued = issued.saturating_add(usize::from(is_issued)),
-                    Err(error) if error.can_be_retried() => return Err(error),
-                    // Whatever is wrong with one customer, the others do not wait for it.
-                    Err(error) => failed = failed.or(Some(error)),
-                }
-            }
-            let Some(cursor) = next_cursor else {
-                return failed.map_or(Ok(issued), Err);
-            };
-            page = page.after(cursor);
-        }
+        each_waiting(
+            async |page| self.list_invoices_awaiting_tax(page).await,
+            async |id| self.calculate_tax(id, provider).await,
+        )
+        .await
     }
 
     fn issue_untaxed(&self, id: InvoiceId) -> Call<Invoice> {

@@ -267,6 +267,8 @@ async fn save_collection(
     move_row(tx, places, |at| schema::started_payment(account, at, id))?;
     let places = [before, after].map(|of| of.and_then(|of| of.asks_tax_at));
     move_row(tx, places, |at| schema::awaited_tax(account, at, id))?;
+    let places = [before, after].map(|of| of.and_then(Invoice::asks_sync_at));
+    move_row(tx, places, |at| schema::awaited_sync(account, at, id))?;
     let (old, new) = (before.and_then(next), after.and_then(next));
     if old == new {
         return Ok(());

@@ -22,6 +22,11 @@ use crate::{
 };
 
 tables! {
+    /// Issued invoices that an invoicing provider is to take, by when it is to be asked.
+    awaited_sync(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
+        list awaited_syncs(account);
+    }
+
     /// Drafts that wait for their tax, by when it is to be asked for.
     awaited_tax(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
         list awaited_taxes(account);
