@@ -14,8 +14,6 @@ use crate::{
     documents::{DocumentRoute, LinkOptions, LinksError},
     process,
     providers::Providers,
-    sandbox::SandboxGateway,
-    sandbox_tax::SandboxTax,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -122,9 +120,7 @@ impl Host {
         Links { documents, portal }: Links,
     ) -> Self {
         let accounts = keys.iter().map(|(account, _)| account);
-        let gateway = options.sandbox_gateway.then(|| SandboxGateway::new(&billing));
-        let tax = options.sandbox_tax.as_ref().and_then(SandboxTax::new);
-        let providers = Providers::of(&billing, (gateway.clone(), tax.clone()), accounts);
+        let providers = Providers::of(&billing, options, accounts);
         let keys = FixedOrKept::new(keys, &billing);
         let grace_period = options.grace_period.map(|grace_period| grace_period.time());
         let mut keys =
@@ -136,11 +132,8 @@ impl Host {
         if let Some(quotas) = options.rate_limit.quotas() {
             builder = builder.rate_limit(RateLimits::new(&billing, quotas));
         }
-        if let Some(gateway) = gateway {
-            builder = builder.payment_gateway(gateway.clone()).payment_methods(gateway);
-        }
-        if let Some(tax) = tax {
-            builder = builder.tax_provider(tax);
+        if let Some(providers) = &providers {
+            builder = providers.asked_by(builder);
         }
         if let Some(documents) = &documents {
             builder = builder.documents(Arc::clone(documents));

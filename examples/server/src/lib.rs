@@ -17,6 +17,7 @@ mod process;
 mod providers;
 mod run;
 mod sandbox;
+mod sandbox_invoicing;
 mod sandbox_tax;
 mod stop;
 mod upkeep;

@@ -111,6 +111,14 @@ pub struct ServeOptions {
     #[arg(long, value_name = "PERCENTAGE")]
     pub sandbox_tax: Option<TaxRate>,
 
+    /// Syncs the invoices of customers of an invoicing provider: for tests
+    ///
+    /// Those of a customer whose `payment_provider` is quickbooks, bill.com, netsuite or stripe_invoice are synced
+    /// once they are issued. Where it has no `payment_provider_id` that fails, and is tried again each hour.
+    /// Without the option they stay issued.
+    #[arg(long)]
+    pub sandbox_invoicing: bool,
+
     /// Links for customers.
     #[command(flatten)]
     pub links: LinkOptions,

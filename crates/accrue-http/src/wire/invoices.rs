@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     links::Links,
-    shape::{Describe, Moment, Nothing, Object, Schema, choices, response},
+    shape::{Describe, Moment, Object, Schema, choices, response},
 };
 
 /// An invoice: a draft with the figures of now.

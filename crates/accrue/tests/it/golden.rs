@@ -78,6 +78,7 @@ fn story() -> Fixture {
     bills::bill_by_hand(&fixture);
     bills::bill_at_a_threshold(&fixture, &sum);
     bills::buy_credits(&fixture);
+    bills::sync(&fixture);
     bills::tax(&fixture);
     bills::list_payment_methods(&fixture);
     fixture
@@ -364,5 +365,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 13);
+    assert_eq!(prices.sum::<usize>(), 14);
 }

@@ -9,6 +9,7 @@ use crate::{
     Error, InvoiceId, Page, PageRequest, PaymentAttemptId,
     engine::{
         Account, Call,
+        commands::waiting::Asked,
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, lists::Walk},
         time::{collecting, current, purchases},
@@ -118,23 +119,16 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub async fn collect_payments(&self, gateway: &dyn PaymentGateway) -> Result<usize, Error> {
-        let mut page = PageRequest::default();
-        let (mut settled, mut failed) = (0_usize, None);
+        let (mut page, mut asked) = (PageRequest::default(), Asked::default());
         loop {
             let Page { data, next_cursor } = self.list_started_payments(&page).await?;
             for payment in data {
                 if let Some(outcome) = gateway.charge(&payment).await {
-                    match self.report_payment(payment.attempt_id, outcome).await {
-                        Ok(_) => settled = settled.saturating_add(1),
-                        Err(error) if error.can_be_retried() => return Err(error),
-                        // Whatever is wrong with one customer, the others do not wait for it.
-                        Err(error) => failed = failed.or(Some(error)),
-                    }
+                    let reported = self.report_payment(payment.attempt_id, outcome).await;
+                    asked.note(reported.map(|_| true))?;
                 }
             }
-            let Some(cursor) = next_cursor else {
-                return failed.map_or(Ok(settled), Err);
-            };
+            let Some(cursor) = next_cursor else { return asked.settled() };
             page = page.after(cursor);
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     Error, InvoiceId, Page, PageRequest,
     engine::{
         Account, Call,
-        commands::{invoices::current_invoice, waiting::each_waiting},
+        commands::{invoices::current_invoice, waiting::Asked},
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, outbox},
     },
@@ -103,11 +103,15 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub async fn sync_invoices(&self, provider: &dyn InvoicingProvider) -> Result<usize, Error> {
-        each_waiting(
-            async |page| self.list_invoices_awaiting_sync(page).await,
-            async |id| self.sync_invoice(id, provider).await,
-        )
-        .await
+        let (mut page, mut asked) = (PageRequest::default(), Asked::default());
+        loop {
+            let Page { data, next_cursor } = self.list_invoices_awaiting_sync(&page).await?;
+            for id in data {
+                asked.note(self.sync_invoice(id, provider).await)?;
+            }
+            let Some(cursor) = next_cursor else { return asked.settled() };
+            page = page.after(cursor);
+        }
     }
 
     fn leave_unsynced(&self, id: InvoiceId) -> Call<Invoice> {

@@ -10,7 +10,7 @@ use crate::{
         Account, Call,
         commands::{
             invoices::{current_invoice, issue_draft, show, show_as_billed},
-            waiting::each_waiting,
+            waiting::Asked,
         },
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, outbox},
@@ -122,11 +122,15 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub async fn calculate_taxes(&self, provider: &dyn TaxProvider) -> Result<usize, Error> {
-        each_waiting(
-            async |page| self.list_invoices_awaiting_tax(page).await,
-            async |id| self.calculate_tax(id, provider).await,
-        )
-        .await
+        let (mut page, mut asked) = (PageRequest::default(), Asked::default());
+        loop {
+            let Page { data, next_cursor } = self.list_invoices_awaiting_tax(&page).await?;
+            for id in data {
+                asked.note(self.calculate_tax(id, provider).await)?;
+            }
+            let Some(cursor) = next_cursor else { return asked.settled() };
+            page = page.after(cursor);
+        }
     }
 
     fn issue_untaxed(&self, id: InvoiceId) -> Call<Invoice> {

@@ -1,4 +1,4 @@
-//! Invoices that wait for a provider of the host.
+//! Invoices that wait for a provider of the host, and what becomes of asking it.
 
 use crate::{
     Error, InstantRange, InvoiceId, Page, PageRequest,
@@ -26,26 +26,27 @@ impl Account {
     }
 }
 
-/// Asks for each invoice of a list, and returns for how many that settled it.
-pub(super) async fn each_waiting(
-    list: impl AsyncFn(&PageRequest) -> Result<Page<InvoiceId>, Error>,
-    settles: impl AsyncFn(InvoiceId) -> Result<bool, Error>,
-) -> Result<usize, Error> {
-    let mut page = PageRequest::default();
-    let (mut settled, mut failed) = (0_usize, None);
-    loop {
-        let Page { data, next_cursor } = list(&page).await?;
-        for id in data {
-            match settles(id).await {
-                Ok(is_settled) => settled = settled.saturating_add(usize::from(is_settled)),
-                Err(error) if error.can_be_retried() => return Err(error),
-                // Whatever is wrong with one customer, the others do not wait for it.
-                Err(error) => failed = failed.or(Some(error)),
-            }
+/// What became of those that a provider was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    settled: usize,
+    failed: Option<Error>,
+}
+
+impl Asked {
+    /// Notes one, and whether it is settled by that. Whatever is wrong with one customer, the others do not wait
+    /// for it; where the store cannot be reached nobody is asked any more.
+    pub(super) fn note(&mut self, outcome: Result<bool, Error>) -> Result<(), Error> {
+        match outcome {
+            Ok(is_settled) => self.settled = self.settled.saturating_add(usize::from(is_settled)),
+            Err(error) if error.can_be_retried() => return Err(error),
+            Err(error) => self.failed = self.failed.take().or(Some(error)),
         }
-        let Some(cursor) = next_cursor else {
-            return failed.map_or(Ok(settled), Err);
-        };
-        page = page.after(cursor);
+        Ok(())
+    }
+
+    /// Returns how many are settled, or the first failure.
+    pub(super) fn settled(self) -> Result<usize, Error> {
+        self.failed.map_or(Ok(self.settled), Err)
     }
 }

@@ -16,7 +16,7 @@ use accrue::{
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
         NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
-        PaymentTerms, TaxAmount, TaxOutcome, TaxReason,
+        PaymentTerms, SyncOutcome, TaxAmount, TaxOutcome, TaxReason,
     },
     metric::Metric,
     portal::NewPortalSession,
@@ -196,6 +196,22 @@ pub(super) fn tax(fixture: &Fixture) {
     let request = block_on(fixture.account.tax_request(waits)).unwrap().unwrap();
     let refused = TaxOutcome::Refused { reason: "no address".to_owned() };
     run(fixture.account.report_taxes(request, refused)).unwrap();
+}
+
+/// A customer that is invoiced through a provider, which has not taken its invoice.
+pub(super) fn sync(fixture: &Fixture) {
+    let customer = fixture.customer("synced").id;
+    let update = CustomerUpdate {
+        currency: Some(usd()),
+        payment_provider: Patch::Set(PaymentProvider::Netsuite),
+        ..CustomerUpdate::default()
+    };
+    run(fixture.account.update_customer(customer, update)).unwrap();
+    let plan = fixture.priced_plan([fixture.advance_fee("9").into()]);
+    fixture.subscribe(customer, &plan);
+    let page = PageRequest::default();
+    let waiting = block_on(fixture.account.list_invoices_awaiting_sync(&page)).unwrap().data;
+    run(fixture.account.report_sync(waiting[0], SyncOutcome::Failed)).unwrap();
 }
 
 /// A customer whose gateway lists a card.
