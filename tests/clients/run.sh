@@ -34,9 +34,9 @@ start() {
   fail "$1 does not listen"
 }
 
-# Starts one with a clock that the client moves, and cards of which no money comes.
+# Starts one with a clock that the client moves, cards of which no money comes, and books that nobody keeps.
 start_still() {
-  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway \
+  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway --sandbox-invoicing \
     --documents https://billing.example.com --portal https://portal.example.com/?token=
 }
 

@@ -126,6 +126,21 @@ test('a customer of a payment provider is collected from when an invoice is due'
   assert.ok(paid.length >= 3, 'those of the next months are paid too');
 });
 
+test('the invoices of a customer of NetSuite are synced', async () => {
+  const { plan } = await newPlan();
+  const provider = { payment_provider: 'netsuite', payment_provider_id: 'ns_1' };
+  const customer = await newCustomer(provider);
+  await client.subscriptions.create({
+    plan_id: plan.id, customer_id: customer.id, align_billing_with_subscription_start_date: true,
+  });
+  await wait(1);
+  const [first] = await all(invoices.list({ customer_id: customer.id, status: ['synced'] }));
+  assert.deepEqual([first.amount_due, first.sync_failed_at], ['20.00', null]);
+  await assert.rejects(invoices.void(first.id), Orb.ConstraintViolation);
+  const paid = await invoices.markPaid(first.id, { payment_received_date: instant().slice(0, 10) });
+  assert.equal(paid.status, 'paid');
+});
+
 test('an invoice is made by hand, with lines of its own', async () => {
   const customer = await newCustomer();
   const item = await newItem();
