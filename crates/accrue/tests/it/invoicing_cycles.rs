@@ -1,13 +1,14 @@
 //! Invoicing cycles: usage that is invoiced at inner boundaries of its billing period (invoicing 6.1).
 
 use accrue::{
-    Carried, Email, ErrorKind, Fraction, Zone,
+    Carried, Decimal, Email, ErrorKind, Fraction, Zone,
     credit::NewLedgerEntry,
     customer::NewCustomer,
     invoice::InvoiceSource,
     price::{Cadence, Charge, Discount, Model, NewPrice, Tier, Tiered},
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
+use serde_json::Value;
 
 use crate::{
     invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
@@ -76,6 +77,55 @@ fn invoicing_6_1_tiers_go_on_from_inner_boundary_to_inner_boundary() {
     });
     let expected = [["160", "130", "110"], ["120", "110", "60"], ["60", "60", "0"]];
     assert_eq!(figures.collect::<Vec<_>>(), expected);
+}
+
+/// Invoices a quarter by months: a price in tiers, and what is used in each month. Returns the invoices, first to last.
+fn quarter_by_months(tiers: &[Tier], quantities: &[String]) -> Vec<Decimal> {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let mut price = fixture.usage_at("1", metric);
+        let model = Model::Tiered(Tiered::new(tiers.iter().cloned()));
+        price.charge = Charge::Usage { metric_id: metric.id, model };
+        price.cadence = Cadence::Quarterly;
+        vec![every(1, "month", price)]
+    });
+    let fixture = &invoiced.fixture;
+    fixture.set(START);
+    invoiced.subscribe(START);
+    for (month, n) in (4..).zip(quantities) {
+        let now = format!("2026-0{month}-15T12:00:00Z");
+        fixture.set(&now);
+        invoiced.use_at(&now, &now, n);
+    }
+    // A day later than the boundary that the last of them is invoiced at.
+    fixture.tick_at(&format!("2026-0{}-02T00:00:00Z", quantities.len() + 4));
+    let mut invoices = fixture.invoices(SETTLED);
+    invoices.reverse();
+    invoices.into_iter().map(|of| of.total).collect()
+}
+
+#[test]
+fn price_models_8_the_cases_of_invoicing_cycles() {
+    let text = |value: &Value| number(value.as_str().unwrap());
+    let lines = include_str!("../../../../docs/spec/price-levels.jsonl").lines();
+    let cases = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut found = 0;
+    for case in cases.filter(|case| case["kind"] == "invoicing_cycle") {
+        let lower: Vec<_> = case["config"]["tiers"].as_array().unwrap().iter().collect();
+        let tiers: Vec<_> = lower
+            .iter()
+            .enumerate()
+            .map(|(place, tier)| {
+                let upper = lower.get(place + 1).map(|next| text(&next["tier_lower_bound"]));
+                Tier::new(text(&tier["tier_lower_bound"]), upper, text(&tier["unit_amount"]))
+            })
+            .collect();
+        let quantities: Vec<String> = serde_json::from_value(case["quantities"].clone()).unwrap();
+        let invoices = quarter_by_months(&tiers, &quantities);
+        assert_eq!(invoices.len(), quantities.len());
+        assert_eq!(invoices.last(), Some(&text(&case["amount"])), "{case}");
+        found += 1;
+    }
+    assert_eq!(found, 3);
 }
 
 #[test]
