@@ -34,6 +34,7 @@ mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
 mod invoice_documents;
+mod invoice_states;
 mod invoices;
 mod metrics;
 mod one_off;
