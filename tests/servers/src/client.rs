@@ -4,6 +4,8 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
+
 use crate::Server;
 
 /// Sends requests as they are written here, each over a connection of its own, and remembers what was
@@ -60,6 +62,16 @@ impl Client {
             all.push(("content-length", &length));
         }
         self.send_with(method, target, &all, body)
+    }
+
+    /// Sends a request of an operation, a path behind `/v1`, and returns the body of its answer: what is no success
+    /// is an error.
+    pub fn ask(&mut self, method: &str, path: &str, body: &Value) -> io::Result<Value> {
+        let answer = self.send(method, &format!("/v1{path}"), &[], body.to_string().as_bytes())?;
+        match answer.status {
+            200..300 => Ok(serde_json::from_str(&answer.body)?),
+            _ => Err(io::Error::other(format!("{path}: {answer:?}"))),
+        }
     }
 
     /// Sends a request with these headers only, and what a connection needs.

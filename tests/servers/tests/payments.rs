@@ -29,9 +29,7 @@ fn send(client: &mut Client, method: &str, path: &str, body: &Value) -> Answer {
 
 #[track_caller]
 fn ok(client: &mut Client, method: &str, path: &str, body: &Value) -> Value {
-    let answer = send(client, method, path, body);
-    assert!((200..300).contains(&answer.status), "{path}: {answer:?}");
-    serde_json::from_str(&answer.body).unwrap()
+    client.ask(method, path, body).unwrap()
 }
 
 /// Subscribes a customer that pays with a card to a fee of 20 a month, due at once.

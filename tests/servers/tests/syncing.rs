@@ -15,10 +15,7 @@ const START: [&str; 5] =
 
 #[track_caller]
 fn send(client: &mut Client, method: &str, path: &str, body: &Value) -> Value {
-    let path = format!("/v1{path}");
-    let answer = client.send(method, &path, &[], body.to_string().as_bytes()).unwrap();
-    assert!((200..300).contains(&answer.status), "{path}: {answer:?}");
-    serde_json::from_str(&answer.body).unwrap()
+    client.ask(method, path, body).unwrap()
 }
 
 /// Returns the invoice of a new customer of NetSuite with a fee of 80, after a clock was moved by a second.

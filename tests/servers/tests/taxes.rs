@@ -17,10 +17,7 @@ const START: [&str; 6] =
 
 #[track_caller]
 fn send(client: &mut Client, method: &str, path: &str, body: &Value) -> Value {
-    let path = format!("/v1{path}");
-    let answer = client.send(method, &path, &[], body.to_string().as_bytes()).unwrap();
-    assert!((200..300).contains(&answer.status), "{path}: {answer:?}");
-    serde_json::from_str(&answer.body).unwrap()
+    client.ask(method, path, body).unwrap()
 }
 
 #[track_caller]
