@@ -129,12 +129,10 @@ impl Invoice {
     pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Vec<BalanceTransaction> {
         self.become_issued(&mut issue);
         let Issue { customer, receivables, transaction_ids, least_charge, at, .. } = issue;
-        let is_synced = customer.payment_provider.is_some_and(PaymentProvider::is_invoicing);
-        self.sync_from = is_synced.then_some(at);
         // Who is invoiced by a provider pays there, and not from the balance.
-        let by = match is_synced {
-            true => applied(&self.total, &Decimal::zero()),
-            false => applied(&self.total, &customer.balance),
+        let by = match self.sync_from {
+            Some(_) => applied(&self.total, &Decimal::zero()),
+            None => applied(&self.total, &customer.balance),
         };
         self.amount_due = &self.total + &by;
         let mut movements = Vec::new();
@@ -172,6 +170,8 @@ impl Invoice {
         (self.by_hand, self.awaits_date) = (Vec::new(), false);
         (self.eligible_to_issue_at, self.will_auto_issue, self.asks_tax_at) = (None, false, None);
         self.issued_at = Some(issue.at);
+        let provider = issue.customer.payment_provider;
+        self.sync_from = provider.filter(|of| of.is_invoicing()).map(|_| issue.at);
         issue.terms.set_due_date(self, issue.basis);
         let carried = &issue.customer.carried;
         self.addressee = carried.only(&["billing_address", "shipping_address", "tax_id"]);

@@ -14,7 +14,7 @@ use accrue::{
 
 use crate::{
     invoices::{Invoiced, SETTLED, invoiced_with},
-    support::fixture::{Fixture, UNKNOWN, at, block_on, name, number, refused, run},
+    support::fixture::{Fixture, UNKNOWN, at, block_on, external, name, number, refused, run},
 };
 
 const JUNE: &str = "2026-06-01T00:00:00Z";
@@ -72,8 +72,7 @@ impl Fixture {
 
 fn pays_through(invoiced: &Invoiced, provider: Option<PaymentProvider>) {
     let fixture = &invoiced.fixture;
-    let customer =
-        block_on(fixture.account.fetch_customer(crate::support::fixture::external("ada")));
+    let customer = block_on(fixture.account.fetch_customer(external("ada")));
     let update = CustomerUpdate {
         payment_provider: provider.map_or(Patch::Clear, Patch::Set),
         payment_provider_id: Patch::Set(name("qb_1")),
@@ -277,6 +276,17 @@ fn invoicing_10_3_a_note_of_what_is_synced_is_refused() {
     assert_eq!(detail, "the invoice is synced, expected issued or paid");
     let (_, detail) = refused(fixture, fixture.account.void_invoice(invoice.id));
     assert_eq!(detail, "the invoice is synced, expected issued");
+}
+
+#[test]
+fn invoicing_16_2_all_that_wait_are_asked_for() {
+    let (invoiced, _) = issued();
+    let fixture = &invoiced.fixture;
+    for _ in 0..24 {
+        issue(&invoiced);
+    }
+    assert_eq!(fixture.sync(&Takes::default()), 25, "more than a page of them");
+    assert_eq!(fixture.awaiting_sync(), []);
 }
 
 #[test]
