@@ -51,6 +51,18 @@ impl InvoicingProvider for Thinks {
     }
 }
 
+/// Takes an invoice that somebody marks as paid meanwhile.
+struct TakesTooLate<'a>(&'a Fixture);
+
+#[async_trait::async_trait]
+impl InvoicingProvider for TakesTooLate<'_> {
+    async fn sync(&self, request: &SyncRequest) -> Option<SyncOutcome> {
+        let payment = Payment::new(at(JUNE));
+        self.0.account.mark_invoice_paid(request.invoice.id, payment).await.unwrap();
+        Some(SyncOutcome::Succeeded)
+    }
+}
+
 impl Fixture {
     fn awaiting_sync(&self) -> Vec<InvoiceId> {
         let page = PageRequest::default();
@@ -243,6 +255,15 @@ fn invoicing_4_1_what_is_paid_or_void_meanwhile_is_not_synced() {
     assert_eq!(invoiced.fixture.awaiting_sync(), []);
     let after = invoiced.fixture.report(invoice.id, SyncOutcome::Failed);
     assert_eq!((after.status, after.sync_failed_at), (InvoiceStatus::Void, None));
+}
+
+#[test]
+fn invoicing_4_1_what_is_paid_while_a_provider_is_asked_is_not_counted() {
+    let (invoiced, invoice) = issued();
+    let fixture = &invoiced.fixture;
+    assert_eq!(fixture.sync(&TakesTooLate(fixture)), 0);
+    let paid = invoiced.fetch(invoice.id);
+    assert_eq!((paid.status, paid.synced_at), (InvoiceStatus::Paid, None));
 }
 
 #[test]

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 
 use crate::{
     Error, InvoiceId, Page, PageRequest,
+    customer::PaymentProvider,
     engine::{
         Account, Call,
         commands::{invoices::current_invoice, waiting::Asked},
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, outbox},
     },
-    invoice::{Invoice, SyncOutcome, SyncRequest, SyncTold},
+    invoice::{Invoice, InvoiceStatus, SyncOutcome, SyncRequest, SyncTold},
     schema::Index,
     webhook::Body,
 };
@@ -129,8 +130,8 @@ impl Account {
             return Ok(false);
         };
         let Some(outcome) = provider.sync(&request).await else { return Ok(false) };
-        self.report_sync(id, outcome).await?;
-        Ok(outcome == SyncOutcome::Succeeded)
+        // It may have been settled meanwhile.
+        Ok(self.report_sync(id, outcome).await?.status == InvoiceStatus::Synced)
     }
 }
 
@@ -173,7 +174,8 @@ async fn report(
 async fn leave(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     let customer = rows::customers::customer(tx, &invoice.customer_id.into()).await?;
-    if invoice.awaits_sync() && SyncRequest::of(invoice.clone(), customer).is_none() {
+    let is_synced = customer.payment_provider.is_some_and(PaymentProvider::is_invoicing);
+    if invoice.awaits_sync() && !is_synced {
         let before = invoice.status;
         invoice.leave_unsynced();
         invoices::save(tx, before, &invoice).await?;
