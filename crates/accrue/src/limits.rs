@@ -210,6 +210,8 @@ pub const TAXES_OF_LINE: usize = 20;
 pub const LINES_BY_HAND: usize = 200;
 /// The longest time that a one-off invoice is dated ahead, in months (invoicing 9.1).
 pub const INVOICE_AHEAD_MONTHS: u32 = 12;
+/// The most invoices that an end in the past takes back, and billing periods that it cuts off (invoicing 6.2).
+pub const REWOUND: usize = 100;
 /// The most credit notes of an invoice to which one is added by hand.
 pub const CREDIT_NOTES: usize = 500;
 /// The most customers that a list of subscriptions is filtered by.

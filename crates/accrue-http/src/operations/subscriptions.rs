@@ -189,8 +189,9 @@ async fn cancel(request: Request) -> Result<Reply, Problem> {
         Ok(zone) => zone,
         Err(error) => return request.refuse(&error).await,
     };
+    let leaves_invoices = body.leaves_invoices();
     let call = request.account.cancel_subscription(id, body.into_cancellation(&zone)?);
-    write(request, call).await
+    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
 }
 
 async fn unschedule_cancellation(request: Request) -> Result<Reply, Problem> {
@@ -209,8 +210,9 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
         Ok(zone) => zone,
         Err(error) => return request.refuse(&error).await,
     };
+    let leaves_invoices = body.leaves_invoices();
     let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
-    write(request, call).await
+    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
 }
 
 async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {

@@ -15,6 +15,7 @@ pub(super) mod judge;
 pub(super) mod one_off;
 pub(super) mod purchases;
 pub(super) mod recount;
+pub(super) mod rewinding;
 pub(super) mod taxing;
 pub(super) mod thresholds;
 pub(super) mod tick;

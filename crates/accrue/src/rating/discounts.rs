@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{joint::Joint, line::Charged};
+use super::{joint::Joint, line::Charged, step::EXACT};
 use crate::{Decimal, Timestamp};
 
 /// What falls due of a joint's members at one instant.
@@ -142,6 +142,7 @@ impl Lots {
     /// what each discount adds to that: the share of what it has added to those charges.
     fn take_back(&mut self, fall: Decimal, amount: &Decimal, places: u32) -> Vec<Decimal> {
         let (whole, mut left) = (fall.clone(), fall);
+        let mut places = places.max(amount.places());
         let mut taken: Vec<Decimal> = Vec::new();
         while !left.is_zero()
             && let Some(lot) = self.0.last_mut()
@@ -154,8 +155,8 @@ impl Lots {
             let is_charged = charged > Decimal::zero();
             let shares = taken.iter_mut().zip(&lot.off);
             for (sum, off) in shares.filter(|(_, off)| is_charged && !off.is_zero()) {
-                let places = places.max(amount.places()).max(off.places());
-                *sum += amount.share(&(&part * off), &charged, places);
+                places = places.max(off.places());
+                *sum += amount.share(&(&part * off), &charged, places.saturating_add(EXACT));
             }
             lot.level -= &part;
             left -= &part;
@@ -163,6 +164,6 @@ impl Lots {
                 self.0.pop();
             }
         }
-        taken
+        taken.into_iter().map(|sum| sum.round(places)).collect()
     }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Digits that a share is computed with, behind those that it is rounded to.
-const EXACT: u32 = 20;
+pub(super) const EXACT: u32 = 20;
 
 /// An adjustment of amounts that fall due together.
 #[derive(Clone, Debug)]

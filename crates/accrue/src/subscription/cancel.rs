@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::{Subscription, SubscriptionStatus};
-use crate::{Error, Timeframe, Timestamp};
+use crate::{Error, Timeframe, Timestamp, limits};
 
 /// End that a cancellation gives a subscription (wire 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -12,7 +12,8 @@ pub enum Cancellation {
     Immediate,
     /// End of the current term (subscriptions 0.2). Not for one that has not begun.
     EndOfSubscriptionTerm,
-    /// Date that has not passed. Not for one that has not begun.
+    /// Date within its life, also one that has passed: what was billed from then on is taken back
+    /// (invoicing 6.2). Not for one that has not begun.
     RequestedDate(Timestamp),
 }
 
@@ -38,11 +39,28 @@ impl Cancellation {
                     .map(Timeframe::end)
                     .ok_or_else(|| Error::constraint("the subscription has no term left"))
             }
-            (Self::RequestedDate(date), _) if date < now => {
-                Err(Error::constraint(format!("the cancellation date {date} has passed")))
+            (Self::RequestedDate(date), _) => {
+                subscription.check_rewound(date, now)?;
+                Ok(date)
             }
-            (Self::RequestedDate(date), _) => Ok(date),
         }
+    }
+}
+
+impl Subscription {
+    /// Refuses an end before its start, or with more billing periods behind it than are cut off at once.
+    fn check_rewound(&self, end: Timestamp, now: Timestamp) -> Result<(), Error> {
+        let (start, most) = (self.start_date, limits::REWOUND);
+        if end < start {
+            let detail = format!("the cancellation date {end} lies before the start {start}");
+            return Err(Error::constraint(detail));
+        }
+        let after = Timeframe::nothing_at(end).until(now);
+        if self.periods().overlapping(after).nth(most).is_some() {
+            let detail = format!("more than {most} billing periods lie behind {end}");
+            return Err(Error::constraint(detail));
+        }
+        Ok(())
     }
 }
 

@@ -5,14 +5,15 @@ use accrue::{
     coupon::{Coupon, Redemption, RedemptionTiming},
     invoice::{InvoiceStatus, InvoiceUpdate},
     price::{BillingMode, Cadence, Discount, NewPrice},
-    subscription::{FeeQuantityChange, Subscription},
+    cost::CostQuery,
+    subscription::{ChangeTiming, FeeQuantityChange, Subscription},
 };
 
 use crate::{
     coupons::{amount, code, percentage},
     invoices::{DRAFT, Invoiced, SETTLED, all, invoiced, invoiced_with},
     support::{
-        fixture::{Fixture, at, number, refused, run},
+        fixture::{Fixture, at, block_on, number, refused, run},
         priced::{cost_alert, priced, unit},
     },
 };
@@ -364,4 +365,31 @@ fn invoicing_11_2_a_subscription_that_begins_with_a_coupon_is_invoiced_with_it()
         all(&fixture.invoices(SETTLED)),
         ["00002 issued 2026-05-01: fee 100 = 100", "00001 issued 2026-04-01: fee 75 = 75"]
     );
+}
+
+#[test]
+fn invoicing_7_8_a_fee_that_is_free_costs_nothing_however_often_its_quantity_changes() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310"), fixture.arrear_fee("31")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-08-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-08-01T00:00:00Z");
+    let fee = subscription.price_intervals[1].price_id;
+    let quantity = |n: u64, when| {
+        let change = FeeQuantityChange { price: fee.into(), quantity: Decimal::from(n), when };
+        run(fixture.account.update_fixed_fee_quantity(subscription.id, change)).unwrap();
+    };
+    fixture.set("2026-08-01T00:30:00Z");
+    quantity(2, ChangeTiming::Immediate);
+    quantity(1, ChangeTiming::EffectiveDate(at("2026-09-02T00:00:00Z")));
+    fixture.tick_at("2026-08-19T05:00:00Z");
+    let coupon = fixture.coupon_for("free", percentage("1"), 1);
+    let redemption = Redemption { coupon: coupon.id.into(), when: RedemptionTiming::Immediate };
+    run(fixture.account.redeem_coupon(subscription.id, redemption)).unwrap();
+    fixture.set("2026-09-01T01:00:00Z");
+    quantity(3, ChangeTiming::Immediate);
+    fixture.tick_at("2026-09-20T00:00:00Z");
+    let of = subscription.id;
+    let costs = block_on(fixture.account.subscription_costs(of, &CostQuery::default())).unwrap();
+    let costs: Vec<_> = costs.iter().map(|of| (&of.subtotal, &of.total)).collect();
+    assert_eq!(costs, [(&number("330.67"), &number("0"))]);
 }

@@ -70,6 +70,7 @@ mod messages;
 mod one_off;
 mod open_usage;
 mod packs;
+mod past_ends;
 mod payment_methods;
 mod payments;
 mod plan_alerts;

@@ -2,8 +2,8 @@ use accrue::{invoice, price::BillingMode, price::Charge, related::Related};
 
 use crate::{
     links::Links,
-    shape::{NoRows, response},
-    wire::{credit_notes::CreditNote, invoices::CreatedInvoice},
+    shape::response,
+    wire::{credit_notes::CreditNote, invoices::{CreatedInvoice, Invoice}},
 };
 
 response! {
@@ -11,8 +11,8 @@ response! {
     pub(crate) struct ChangedResources {
         /// Invoices that it made, drafts too.
         created_invoices: Vec<CreatedInvoice>,
-        /// Always empty: a change makes no invoice void.
-        voided_invoices: NoRows,
+        /// Invoices that it made void.
+        voided_invoices: Vec<Invoice>,
         /// Credit notes that it made.
         created_credit_notes: Vec<CreditNote>,
         /// Credit notes that it made void.
@@ -48,7 +48,11 @@ impl ChangedResources {
             created_invoices: invoices
                 .map(|(of, is_payable)| CreatedInvoice::of(of, is_payable, related, links))
                 .collect(),
-            voided_invoices: NoRows,
+            voided_invoices: changed
+                .voided_invoices
+                .iter()
+                .map(|of| Invoice::of(of, related, links))
+                .collect(),
             created_credit_notes: notes(&changed.created_credit_notes),
             voided_credit_notes: notes(&changed.voided_credit_notes),
         }

@@ -37,7 +37,7 @@ request! {
         cancel_option: CancelOption,
         /// Date, for the option `requested_date`: without an offset in the customer's zone.
         cancellation_date: Option<Date>,
-        /// True if invoices may be changed: there are none.
+        /// False if it is refused where an issued invoice would be void or credited.
         allow_invoice_credit_or_void: Option<bool>,
     }
 
@@ -51,7 +51,7 @@ request! {
         change_option: Option<ChangeOption>,
         /// Date: without an offset in the customer's zone.
         effective_date: Option<Date>,
-        /// True if invoices may be changed: there are none.
+        /// False if it is refused where an issued invoice would be credited at once.
         allow_invoice_credit_or_void: Option<bool>,
     }
 }
@@ -102,6 +102,11 @@ impl TryFrom<UpdateSubscription> for SubscriptionUpdate {
 }
 
 impl Cancel {
+    /// Tells whether issued invoices are to stay as they are.
+    pub(crate) fn leaves_invoices(&self) -> bool {
+        self.allow_invoice_credit_or_void == Some(false)
+    }
+
     /// Tells whether its date is one of the customer's zone.
     pub(crate) fn has_local_date(&self) -> bool {
         any_is_local([&self.cancellation_date])
@@ -109,8 +114,6 @@ impl Cancel {
 
     /// Makes the cancellation, where dates are those of a zone.
     pub(crate) fn into_cancellation(self, zone: &Zone) -> Result<Cancellation, Problem> {
-        // There are no invoices that could be changed.
-        let _ = self.allow_invoice_credit_or_void;
         let wrong = |message: &str| Err(Violations::one("/cancellation_date", message).into());
         match (self.cancel_option, self.cancellation_date) {
             (CancelOption::RequestedDate, Some(date)) => {
@@ -127,6 +130,11 @@ impl Cancel {
 }
 
 impl UpdateFixedFeeQuantity {
+    /// Tells whether issued invoices are to stay as they are.
+    pub(crate) fn leaves_invoices(&self) -> bool {
+        self.allow_invoice_credit_or_void == Some(false)
+    }
+
     /// Tells whether its date is one of the customer's zone.
     pub(crate) fn has_local_date(&self) -> bool {
         any_is_local([&self.effective_date])
@@ -134,8 +142,6 @@ impl UpdateFixedFeeQuantity {
 
     /// Makes the change for the engine, where dates are those of a zone.
     pub(crate) fn into_change(self, zone: &Zone) -> Result<FeeQuantityChange, Problem> {
-        // There are no invoices that could be changed.
-        let _ = self.allow_invoice_credit_or_void;
         let wrong = |message: &str| Err(Violations::one("/effective_date", message).into());
         let when = match (self.change_option, &self.effective_date) {
             (None | Some(ChangeOption::EffectiveDate), Some(date)) => {

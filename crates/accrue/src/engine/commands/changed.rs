@@ -11,7 +11,7 @@ use crate::{
         rows::{self, credit_notes},
     },
     idempotency::Fingerprint,
-    invoice::{CreditNote, Invoice},
+    invoice::{CreditNote, Invoice, InvoiceStatus},
     limits,
     related::{Names, Naming},
     schema::{self, CustomerHead, Index},
@@ -25,6 +25,8 @@ use crate::{
 pub struct ChangedResources {
     /// Invoices that it made: those that it issued, and drafts with the figures of now.
     pub created_invoices: Vec<Invoice>,
+    /// Invoices that it made void.
+    pub voided_invoices: Vec<Invoice>,
     /// Credit notes that it made.
     pub created_credit_notes: Vec<CreditNote>,
     /// Credit notes that it made void.
@@ -35,6 +37,7 @@ pub struct ChangedResources {
 impl Naming for ChangedResources {
     fn name(&self, names: &mut Names) {
         self.created_invoices.name(names);
+        self.voided_invoices.name(names);
         self.created_credit_notes.name(names);
         self.voided_credit_notes.name(names);
     }
@@ -71,6 +74,13 @@ impl Call<Subscription> {
         let (account, request) = self.into_parts();
         Call::new(&account, WithChanged { request })
     }
+
+    /// Refuses the change with a [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where an invoice
+    /// that was issued would be void or credited by it (invoicing 6.2): for callers who expect that none is.
+    pub fn leaving_invoices(self) -> Self {
+        let (account, request) = self.into_parts();
+        Self::new(&account, LeavingInvoices { request })
+    }
 }
 
 struct WithChanged {
@@ -98,6 +108,58 @@ impl Request for WithChanged {
     }
 }
 
+struct LeavingInvoices {
+    request: Box<dyn Request<Outcome = Subscription>>,
+}
+
+#[async_trait]
+impl Command for LeavingInvoices {
+    type Outcome = Subscription;
+
+    fn name(&self) -> &'static str {
+        self.request.name()
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
+        let subscription = self.request.run(tx).await?;
+        let changed = changed(tx, &subscription).await?;
+        let (voided, notes) = (changed.voided_invoices.iter(), &changed.created_credit_notes);
+        let credited = notes.iter().chain(&changed.voided_credit_notes).map(|of| of.invoice_id);
+        let mut ids = voided.map(|of| of.id).chain(credited);
+        match ids.next() {
+            Some(id) => {
+                let detail = format!("the invoice {id} was issued, and would be void or credited");
+                Err(Error::constraint(detail).into())
+            }
+            None => Ok(subscription),
+        }
+    }
+}
+
+impl Request for LeavingInvoices {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        let own = self.request.fingerprint()?.to_string();
+        Ok(Fingerprint::of(["leaving_invoices", &own]))
+    }
+}
+
+/// Refuses a change that credits a customer whose balance pays for nothing (invoicing 10.6).
+pub(super) async fn check_credits_count(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<(), Error> {
+    if made(tx, &Index::credit_notes(tx.account))?.is_empty() {
+        return Ok(());
+    }
+    let customer = rows::customers::customer(tx, &of.customer_id.into()).await?;
+    match customer.payment_provider.filter(|of| of.is_invoicing()) {
+        Some(_) => Err(Error::constraint(
+            "the change would credit an invoice: the balance of a customer of an invoicing provider pays for nothing",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Reads what the commit makes, and makes void.
 async fn changed(tx: &mut Transaction<'_>, of: &Subscription) -> Result<ChangedResources, Error> {
     let mut changed = ChangedResources::default();
@@ -112,6 +174,11 @@ async fn changed(tx: &mut Transaction<'_>, of: &Subscription) -> Result<ChangedR
         changed.created_invoices.push(invoice);
     }
     changed.created_invoices.sort_by_key(|of| (of.due_date.is_none(), of.invoice_date));
+    for id in made(tx, &Index::invoices_of_status(tx.account, InvoiceStatus::Void))? {
+        let invoice = rows::invoices::invoice(tx, InvoiceId::from_bytes(id)).await?;
+        changed.voided_invoices.extend(Some(invoice).filter(|of| of.status == InvoiceStatus::Void));
+    }
+    changed.voided_invoices.sort_by_key(|of| of.invoice_date);
     for id in made(tx, &Index::credit_notes(tx.account))? {
         let note = credit_notes::credit_note(tx, CreditNoteId::from_bytes(id)).await?;
         changed.created_credit_notes.push(note);

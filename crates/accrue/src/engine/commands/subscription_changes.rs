@@ -4,9 +4,10 @@ use crate::{
     Error, IdOr, PriceId, SubscriptionId,
     engine::{
         Account, Call,
+        commands::changed,
         kernel::{Op, Stop, Transaction},
         rows::{self, active, outbox},
-        time::{crediting, current, invoicing, recount},
+        time::{crediting, current, invoicing, recount, rewinding},
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
@@ -37,12 +38,19 @@ impl Account {
         )
     }
 
-    /// Cancels a subscription: now, when its term ends, or at a date.
+    /// Cancels a subscription: now, when its term ends, or at a date, also one that has passed.
+    ///
+    /// What fees in advance were billed for days behind the end is credited. Where the date has passed,
+    /// what was invoiced from then on is taken back (invoicing 6.2): issued invoices are void, drafts are
+    /// gone, and a closing invoice bills what was used up to the date.
+    /// [`leaving_invoices`](Call::leaving_invoices) refuses that.
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, or
-    /// the date has passed.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, the date
+    /// lies before its start, more than [100](crate::limits::REWOUND) billing periods or invoices would be
+    /// taken back, or one of those is paid, synced, or being so; and where fees would be credited to a customer
+    /// of an invoicing provider, whose balance pays for nothing (invoicing 10.6).
     pub fn cancel_subscription(
         &self,
         id: SubscriptionId,
@@ -222,9 +230,13 @@ async fn cancel_subscription(
         Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
     };
     outbox::tell(tx, customer_id, tx.now, body).await?;
+    if end < tx.now {
+        rewinding::rewind(tx, &mut entry, end).await?;
+    }
     crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
     save_change(tx, &mut entry).await?;
+    changed::check_credits_count(tx, &entry.subscription).await?;
     Ok(entry.subscription)
 }
 
@@ -282,5 +294,6 @@ async fn update_fee_quantity(
         recount::judge_change(tx, &before, &mut entry).await?;
     }
     save_change(tx, &mut entry).await?;
+    changed::check_credits_count(tx, &entry.subscription).await?;
     Ok(entry.subscription)
 }

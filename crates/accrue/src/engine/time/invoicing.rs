@@ -323,6 +323,28 @@ async fn note_applied(
     Ok(())
 }
 
+/// Notes anew which credits the invoices of a subscription apply that bear an earlier date, where later ones
+/// are taken back.
+pub(super) async fn note_applied_anew(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    until: Timestamp,
+) -> Result<(), Error> {
+    let card = prices::card(tx, entry).await?;
+    let last = Timeframe::nothing_at(until).until(until.saturating_add(INSTANT));
+    let from = card.usage_periods(last).into_keys().map(|period| period.start()).min();
+    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
+    invoicing.applied.retain(|of| from.is_some_and(|from| of.start < from));
+    let Some(from) = from else { return Ok(()) };
+    for invoice in invoices::of_subscription_from(tx, &entry.subscription, from).await? {
+        let is_issued = !matches!(invoice.status, InvoiceStatus::Draft | InvoiceStatus::Void);
+        if is_issued && invoice.source == InvoiceSource::Subscription && invoice.invoice_date <= until {
+            note_applied(tx, entry, &invoice).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Shows a draft as it is billed: without what it takes back of fees that were billed in advance. Returns the
 /// instant from which it does.
 pub(in crate::engine) async fn show_as_billed(

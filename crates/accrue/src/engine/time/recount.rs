@@ -85,7 +85,9 @@ pub(in crate::engine) async fn judge_change(
     let mut draws_in = Vec::new();
     let is_summed = leaves_events_out(tx, before, after).await?;
     if is_summed {
+        let cut_off = end.map(|end| Timeframe::nothing_at(end).until(now));
         earlier = open_periods(tx, &before.subscription);
+        earlier.extend(cut_off.into_iter().flat_map(|cut_off| old.overlapping(cut_off)));
         later = open_periods(tx, &after.subscription);
         draws_in = ledgers::draws_in(tx, after).await?;
         part_until(tx, after, Timestamp::MAX);

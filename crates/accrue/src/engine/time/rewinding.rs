@@ -1,0 +1,67 @@
+//! Invoices that an end in the past takes back (invoicing 6.2).
+
+use crate::{
+    Error, Timestamp,
+    engine::{
+        kernel::Transaction,
+        rows::{invoices, prices},
+        time::{invoicing, voiding},
+    },
+    invoice::{Invoice, InvoiceSource, InvoiceStatus},
+    limits,
+    subscription::SubscriptionEntry,
+    time::INSTANT,
+};
+
+/// Takes back what was invoiced from the end of a subscription on, which lies in the past: what was issued is
+/// void, drafts are gone, and the boundary of the end is billed anew. A draft of that very boundary stays,
+/// which follows the terms.
+///
+/// # Errors
+///
+/// A constraint violation where one of them is paid, synced, or being so, or where there are too many.
+pub(in crate::engine) async fn rewind(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    end: Timestamp,
+) -> Result<(), Error> {
+    let Some(passed) = entry.invoicing.as_ref().map(|of| of.passed) else { return Ok(()) };
+    let before = end.saturating_sub(INSTANT);
+    let card = prices::card(tx, entry).await?;
+    let closes = card.next_due(Some(before)) == Some(end);
+    let has_usage = card.has_usage_due(end);
+    let mut passed = passed.map(|passed| passed.min(before));
+
+    let mut later = invoices::of_subscription_from(tx, &entry.subscription, end).await?;
+    later.retain(|of| of.status != InvoiceStatus::Void);
+    if later.len() > limits::REWOUND {
+        let most = limits::REWOUND;
+        let detail = format!("{} invoices are dated {end} or later, at most {most}", later.len());
+        return Err(Error::constraint(detail));
+    }
+    let closing = |of: &Invoice| {
+        closes && of.invoice_date == end && of.source == InvoiceSource::Subscription
+    };
+    for mut invoice in later {
+        match invoice.status {
+            InvoiceStatus::Draft if closing(&invoice) => passed = Some(end),
+            InvoiceStatus::Draft => {
+                invoices::remove(tx, &invoice).await?;
+                let drafts = entry.invoicing.iter_mut().map(|of| &mut of.drafts);
+                drafts.for_each(|drafts| drafts.retain(|of| of.id != invoice.id));
+            }
+            InvoiceStatus::Issued => voiding::void(tx, &mut invoice).await?,
+            status => {
+                let Invoice { invoice_number, invoice_date, .. } = &invoice;
+                let status = status.name();
+                let detail = format!("{invoice_number} of {invoice_date} is {status}, and stays");
+                return Err(Error::constraint(detail));
+            }
+        }
+    }
+    if let Some(of) = &mut entry.invoicing {
+        of.passed = passed;
+        of.drafts.iter_mut().filter(|of| of.boundary == end).for_each(|of| of.has_usage = has_usage);
+    }
+    invoicing::note_applied_anew(tx, entry, before).await
+}
