@@ -248,6 +248,7 @@ fn cancel() -> impl Strategy<Value = Step> {
         2 => Just(Cancel::Immediate),
         1 => Just(Cancel::EndOfTerm),
         3 => (0_i64..8 * MINUTE).prop_map(|by| Cancel::At(When::Now(by))),
+        1 => (-70 * DAY..0).prop_map(|by| Cancel::At(When::Now(by))),
         1 => when().prop_map(Cancel::At),
     ];
     (any::<usize>(), how).prop_map(|(subscription, how)| Step::Cancel { subscription, how })

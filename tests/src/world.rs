@@ -168,7 +168,7 @@ impl World {
             Cancel::At(when) => {
                 let at = self.resolve(when);
                 let date = Cancellation::RequestedDate(micros(at));
-                (date, (at >= now && start <= now).then_some(at))
+                (date, (start <= now.min(at)).then_some(at))
             }
         };
         let id = self.subscriptions[subscription];

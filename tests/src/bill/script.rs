@@ -111,7 +111,7 @@ pub(crate) fn cancel() -> impl Strategy<Value = Step> {
         2 => Just(Cancel::Immediate),
         2 => Just(Cancel::EndOfTerm),
         3 => (0_i64..8 * MINUTE).prop_map(|by| Cancel::At(When::Now(by))),
-        3 => (0_i64..60 * DAY).prop_map(|by| Cancel::At(When::Now(by))),
+        3 => (-60 * DAY..60 * DAY).prop_map(|by| Cancel::At(When::Now(by))),
     ];
     (any::<usize>(), how).prop_map(|(life, how)| Step::Cancel { life, how })
 }

@@ -2,10 +2,10 @@
 
 use accrue::{
     Call, Decimal, ErrorKind,
+    cost::CostQuery,
     coupon::{Coupon, Redemption, RedemptionTiming},
     invoice::{InvoiceStatus, InvoiceUpdate},
     price::{BillingMode, Cadence, Discount, NewPrice},
-    cost::CostQuery,
     subscription::{ChangeTiming, FeeQuantityChange, Subscription},
 };
 
@@ -369,7 +369,9 @@ fn invoicing_11_2_a_subscription_that_begins_with_a_coupon_is_invoiced_with_it()
 
 #[test]
 fn invoicing_7_8_a_fee_that_is_free_costs_nothing_however_often_its_quantity_changes() {
-    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310"), fixture.arrear_fee("31")]);
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("2", metric), fixture.advance_fee("310"), fixture.arrear_fee("31")]
+    });
     let Invoiced { fixture, .. } = &invoiced;
     fixture.set("2026-08-01T00:00:00Z");
     let subscription = invoiced.subscribe("2026-08-01T00:00:00Z");

@@ -261,6 +261,43 @@ fn invoicing_10_6_what_a_cancellation_cuts_short_is_credited() {
 }
 
 #[test]
+fn invoicing_10_6_what_ends_at_its_very_start_is_credited_whole() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("300")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set(JUNE);
+    let subscription = invoiced.subscribe(JUNE);
+    run(fixture.account.cancel_subscription(subscription.id, Cancellation::Immediate)).unwrap();
+    let invoice = fixture.invoices(SETTLED).remove(0);
+    assert_eq!((invoice.status, &invoice.amount_due), (InvoiceStatus::Paid, &Decimal::zero()));
+    assert_eq!(notes(&invoiced)[0].total, number("300"));
+    fixture.tick_at("2026-12-01T00:00:00Z");
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00001 paid 2026-06-01: fee 300 = 300"]);
+}
+
+#[test]
+fn invoicing_10_6_what_is_taken_back_of_a_draft_is_credited_when_it_is_issued() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("2", metric), fixture.advance_fee("300")]
+    });
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set(JUNE);
+    let subscription = invoiced.subscribe(JUNE);
+    let fee = subscription.price_intervals[1].price_id;
+    let quantity = |n: u64, when| {
+        let change = FeeQuantityChange { price: fee.into(), quantity: Decimal::from(n), when };
+        run(fixture.account.update_fixed_fee_quantity(subscription.id, change)).unwrap();
+    };
+    quantity(0, ChangeTiming::EffectiveDate(at("2026-07-01T10:00:00Z")));
+    // That of the boundary waits for late usage, that of a second seat does not.
+    fixture.tick_at("2026-07-01T09:00:00Z");
+    quantity(2, ChangeTiming::Immediate);
+    fixture.tick_at("2026-07-03T00:00:00Z");
+    let credited: Vec<_> = notes(&invoiced).iter().map(|of| of.total.to_string()).collect();
+    assert_eq!(credited, ["300", "300"]);
+    assert!(fixture.invoices(SETTLED)[..2].iter().all(|of| of.amount_due.is_zero()));
+}
+
+#[test]
 fn invoicing_10_6_unscheduling_a_cancellation_voids_its_note() {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("300")]);
     let Invoiced { fixture, .. } = &invoiced;

@@ -48,7 +48,7 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6000))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// Every charge of a life is on exactly one invoice, whenever somebody ticks: all of them, less credit
     /// notes, come to what the life costs with the lines by hand, and each line to what its own period does.

@@ -35,7 +35,11 @@ fn billed(until: &str) -> (Invoiced, Subscription) {
     (invoiced, subscription)
 }
 
-fn cancel(invoiced: &Invoiced, of: &Subscription, date: &str) -> Result<Subscription, accrue::Error> {
+fn cancel(
+    invoiced: &Invoiced,
+    of: &Subscription,
+    date: &str,
+) -> Result<Subscription, accrue::Error> {
     let when = Cancellation::RequestedDate(at(date));
     run(invoiced.fixture.account.cancel_subscription(of.id, when))
 }
@@ -60,7 +64,8 @@ fn invoicing_6_2_as_of_a_day_of_the_period_the_rest_is_credited() {
     let types = ["subscription.ended", "credit_note.issued", "invoice.invoice_date_elapsed"];
     assert_eq!(invoiced.fixture.message_types(), types);
     invoiced.fixture.tick();
-    let expected = ["00002 issued 2027-03-17: usage 10 = 10", "00001 issued 2027-03-01: fee 93 = 93"];
+    let expected =
+        ["00002 issued 2027-03-17: usage 10 = 10", "00001 issued 2027-03-01: fee 93 = 93"];
     assert_eq!(everything(&invoiced), expected);
     invoiced.fixture.tick_at("2027-06-01T00:00:00Z");
     assert_eq!(everything(&invoiced), expected);
@@ -116,7 +121,10 @@ fn invoicing_6_2_what_is_paid_between_stays() {
         let error = cancel(&invoiced, &subscription, date).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
         let number = &latest.invoice_number;
-        assert_eq!(error.to_string(), format!("{number} of 2027-04-01T00:00:00.000000Z is paid, and stays"));
+        assert_eq!(
+            error.to_string(),
+            format!("{number} of 2027-04-01T00:00:00.000000Z is paid, and stays")
+        );
     }
     assert_eq!(fixture.dump(), before);
     // It is credited where it was dated before.
@@ -140,7 +148,10 @@ fn invoicing_6_2_who_allows_neither_is_refused() {
     refused(fixture, call.leaving_invoices());
     let fee = subscription.price_intervals[1].price_id;
     let fewer = FeeQuantityChange::immediate(fee, Decimal::zero());
-    refused(fixture, fixture.account.update_fixed_fee_quantity(subscription.id, fewer).leaving_invoices());
+    refused(
+        fixture,
+        fixture.account.update_fixed_fee_quantity(subscription.id, fewer).leaving_invoices(),
+    );
     assert_eq!(fixture.dump(), before);
     let term = Cancellation::EndOfSubscriptionTerm;
     run(fixture.account.cancel_subscription(subscription.id, term).leaving_invoices()).unwrap();
@@ -165,7 +176,10 @@ fn invoicing_6_2_an_end_lies_in_the_life_and_cuts_off_a_hundred_periods_at_most(
     assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
     invoiced.fixture.tick_at("2035-07-02T00:00:00Z");
     let error = cancel(&invoiced, &subscription, MARCH).unwrap_err();
-    assert_eq!(error.to_string(), "more than 100 billing periods lie behind 2027-03-01T00:00:00.000000Z");
+    assert_eq!(
+        error.to_string(),
+        "more than 100 billing periods lie behind 2027-03-01T00:00:00.000000Z"
+    );
     cancel(&invoiced, &subscription, "2027-05-01T00:00:00Z").unwrap();
     invoiced.fixture.tick();
     assert_eq!(invoiced.fixture.invoices(SETTLED).len(), 3);
@@ -189,7 +203,10 @@ fn invoicing_6_2_a_draft_of_the_very_boundary_keeps_its_lines() {
     cancel(&invoiced, &subscription, "2027-04-01T00:00:00Z").unwrap();
     assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2027-04-01: usage 10, by hand 7 = 17"]);
     fixture.tick_at("2027-04-02T00:00:00Z");
-    assert_eq!(all(&fixture.invoices(SETTLED))[0], "00002 issued 2027-04-01: usage 10, by hand 7 = 17");
+    assert_eq!(
+        all(&fixture.invoices(SETTLED))[0],
+        "00002 issued 2027-04-01: usage 10, by hand 7 = 17"
+    );
     assert_eq!(fixture.invoices(DRAFT), []);
 }
 
@@ -214,10 +231,19 @@ fn invoicing_6_2_credits_that_later_usage_drew_come_back() {
     let left = || {
         let usd = usd().into();
         let page = PageRequest::default();
-        let blocks = block_on(fixture.account.list_credit_blocks(external("ada"), &usd, &CreditBlockFilter::default(), &page));
+        let blocks = block_on(fixture.account.list_credit_blocks(
+            external("ada"),
+            &usd,
+            &CreditBlockFilter::default(),
+            &page,
+        ));
         blocks.unwrap().data.iter().map(|of| of.balance.to_string()).collect::<Vec<_>>()
     };
-    for (used, n) in [("2027-03-10T00:00:00Z", "1"), ("2027-03-30T00:00:00Z", "2"), ("2027-05-10T00:00:00Z", "8")] {
+    for (used, n) in [
+        ("2027-03-10T00:00:00Z", "1"),
+        ("2027-03-30T00:00:00Z", "2"),
+        ("2027-05-10T00:00:00Z", "8"),
+    ] {
         fixture.tick_at(used);
         invoiced.use_at(used, used, n);
     }

@@ -1,11 +1,13 @@
 //! Threshold invoices: usage that is billed before its period ends (invoicing 15).
 
 use accrue::{
-    Carried, CarriedUpdate, ErrorKind,
+    Carried, CarriedUpdate, Decimal, ErrorKind,
     credit::{LedgerChange, NewBlock, NewLedgerEntry},
     invoice::{CreditNoteReason, InvoiceSource, InvoiceStatus, NewCreditNote, NewCreditNoteLine},
     price::NewAdjustment,
-    subscription::{Cancellation, NewSubscription, Subscription, SubscriptionUpdate},
+    subscription::{
+        Cancellation, FeeQuantityChange, NewSubscription, Subscription, SubscriptionUpdate,
+    },
     webhook::Body,
 };
 
@@ -123,6 +125,28 @@ fn invoicing_15_what_is_void_or_credited_is_billed_at_the_end() {
     fixture.tick_at("2026-05-02T00:00:00Z");
     let invoices = fixture.invoices(&[InvoiceStatus::Issued]);
     assert_eq!(all(&invoices)[0], "00003 issued 2026-05-01: usage 90 = 90");
+}
+
+#[test]
+fn invoicing_10_6_a_fee_is_credited_beside_a_void_threshold_invoice_of_its_instant() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("1", metric), fixture.advance_fee("300")]
+    });
+    let of = subscribed(&invoiced, "1.00", |_| {});
+    let fixture = &invoiced.fixture;
+    invoiced.use_at("a", START, "17");
+    let partial =
+        fixture.invoices(SETTLED).into_iter().find(|of| of.source == InvoiceSource::Partial);
+    let partial = partial.unwrap();
+    assert_eq!(partial.invoice_date, at(START));
+    run(fixture.account.void_invoice(partial.id)).unwrap();
+    fixture.set("2026-04-02T09:00:00Z");
+    let fee = of.price_intervals[1].price_id;
+    let none = FeeQuantityChange::immediate(fee, Decimal::zero());
+    run(fixture.account.update_fixed_fee_quantity(of.id, none)).unwrap();
+    let credited: Vec<_> =
+        fixture.invoices(SETTLED)[0].credit_notes.iter().map(|of| of.total.clone()).collect();
+    assert_eq!(credited, [number("290")], "a day is left");
 }
 
 #[test]

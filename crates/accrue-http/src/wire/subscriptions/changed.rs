@@ -3,7 +3,10 @@ use accrue::{invoice, price::BillingMode, price::Charge, related::Related};
 use crate::{
     links::Links,
     shape::response,
-    wire::{credit_notes::CreditNote, invoices::{CreatedInvoice, Invoice}},
+    wire::{
+        credit_notes::CreditNote,
+        invoices::{CreatedInvoice, Invoice},
+    },
 };
 
 response! {

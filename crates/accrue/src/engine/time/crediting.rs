@@ -15,7 +15,7 @@ use crate::{
     },
     invoice::{
         BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
-        Invoice, InvoiceLine, InvoiceStatus, Share,
+        Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, Share,
     },
     subscription::SubscriptionEntry,
     time::INSTANT,
@@ -119,7 +119,8 @@ pub(super) async fn settle(
     since: Timestamp,
     at: Timestamp,
 ) -> Result<(), Error> {
-    match Excess::read(tx, entry, since).await? {
+    let fees = prices::card(tx, entry).await?.in_advance_around(since);
+    match Excess::read(tx, entry, &fees).await? {
         Some(excess) => excess.credit(tx, since, at).await.map(|_| ()),
         None => Ok(()),
     }
@@ -139,7 +140,16 @@ pub(in crate::engine) async fn settle_end(
 ) -> Result<(), Error> {
     let (now, after) = (tx.now, entry.subscription.end_date);
     let Some(since) = [before, after].into_iter().flatten().min() else { return Ok(()) };
-    let Some(mut excess) = Excess::read(tx, entry, since).await? else { return Ok(()) };
+    let mut fees = prices::card(tx, entry).await?.in_advance_around(since);
+    // Of a life that an end leaves nothing of, there were some.
+    entry.subscription.end_date = before;
+    let were = prices::card(tx, entry).await?.in_advance_around(since);
+    entry.subscription.end_date = after;
+    for (price, start) in were {
+        let known = fees.entry(price).or_insert(start);
+        *known = start.min(*known);
+    }
+    let Some(mut excess) = Excess::read(tx, entry, &fees).await? else { return Ok(()) };
     if excess.is_short()
         && let Some(invoicing) = &mut entry.invoicing
     {
@@ -150,7 +160,7 @@ pub(in crate::engine) async fn settle_end(
                 void(tx, &mut note, invoice, now).await?;
             }
         }
-        let Some(anew) = Excess::read(tx, entry, since).await? else { return Ok(()) };
+        let Some(anew) = Excess::read(tx, entry, &fees).await? else { return Ok(()) };
         excess = anew;
     }
     if excess.is_short() {
@@ -185,8 +195,10 @@ impl<'a> Billed<'a> {
         let of = &entry.subscription;
         let from = fees.values().min().copied().unwrap_or(until);
         let mut invoices = invoices::of_subscription_from(tx, of, from).await?;
-        let is_apart =
-            |of: &&Invoice| matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void);
+        let is_apart = |of: &&Invoice| {
+            of.source == InvoiceSource::Subscription
+                && matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void)
+        };
         let apart = invoices.iter().filter(is_apart).map(|of| of.invoice_date).collect();
         invoices.retain(|of| of.invoice_date <= until && of.status != InvoiceStatus::Draft);
         Ok(Self { fees, invoices, apart })
@@ -217,14 +229,13 @@ impl Excess {
     async fn read(
         tx: &mut Transaction<'_>,
         entry: &SubscriptionEntry,
-        since: Timestamp,
+        fees: &BTreeMap<PriceId, Timestamp>,
     ) -> Result<Option<Self>, Error> {
         let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
         let Some(passed) = passed else { return Ok(None) };
         let card = prices::card(tx, entry).await?;
-        let fees = card.in_advance_around(since);
         let Some(from) = fees.values().min().copied() else { return Ok(None) };
-        let billed = Billed::read(tx, entry, &fees, passed).await?;
+        let billed = Billed::read(tx, entry, fees, passed).await?;
         let mut by: BTreeMap<PriceId, Decimal> = BTreeMap::new();
         let is_owed = |of: &Invoice| of.status != InvoiceStatus::Void;
         for (invoice, line) in billed.lines().filter(|(of, _)| is_owed(of)) {

@@ -228,7 +228,10 @@ pub(in crate::engine) async fn issue(
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
     issue_by(tx, &mut invoice, terms, at, Invoice::issue).await?;
-    match taken_back {
+    // What a later boundary took back while it was a draft is credited now.
+    let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
+    let is_late = passed.is_some_and(|passed| invoice.invoice_date < passed);
+    match taken_back.or_else(|| is_late.then_some(invoice.invoice_date)) {
         None => Ok(invoice),
         Some(since) => {
             crediting::settle(tx, entry, since, at).await?;
@@ -338,7 +341,10 @@ pub(super) async fn note_applied_anew(
     let Some(from) = from else { return Ok(()) };
     for invoice in invoices::of_subscription_from(tx, &entry.subscription, from).await? {
         let is_issued = !matches!(invoice.status, InvoiceStatus::Draft | InvoiceStatus::Void);
-        if is_issued && invoice.source == InvoiceSource::Subscription && invoice.invoice_date <= until {
+        if is_issued
+            && invoice.source == InvoiceSource::Subscription
+            && invoice.invoice_date <= until
+        {
             note_applied(tx, entry, &invoice).await?;
         }
     }

@@ -39,9 +39,8 @@ pub(in crate::engine) async fn rewind(
         let detail = format!("{} invoices are dated {end} or later, at most {most}", later.len());
         return Err(Error::constraint(detail));
     }
-    let closing = |of: &Invoice| {
-        closes && of.invoice_date == end && of.source == InvoiceSource::Subscription
-    };
+    let closing =
+        |of: &Invoice| closes && of.invoice_date == end && of.source == InvoiceSource::Subscription;
     for mut invoice in later {
         match invoice.status {
             InvoiceStatus::Draft if closing(&invoice) => passed = Some(end),
@@ -61,7 +60,10 @@ pub(in crate::engine) async fn rewind(
     }
     if let Some(of) = &mut entry.invoicing {
         of.passed = passed;
-        of.drafts.iter_mut().filter(|of| of.boundary == end).for_each(|of| of.has_usage = has_usage);
+        of.drafts
+            .iter_mut()
+            .filter(|of| of.boundary == end)
+            .for_each(|of| of.has_usage = has_usage);
     }
     invoicing::note_applied_anew(tx, entry, before).await
 }
