@@ -151,6 +151,9 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
     let cancel = |how: &str| json!({"cancel_option": how});
     let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
+    let past = json!({
+        "cancel_option": "requested_date", "cancellation_date": "2026-03-10T00:00:00Z",
+    });
     let of_cancel = "POST /subscriptions/{subscription_id}/cancel";
     vec![
         case("POST /subscriptions", "/subscriptions".to_owned(), &new, 201),
@@ -162,6 +165,7 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
         ),
         case(of_cancel, path(subscription, "/cancel"), &cancel("immediate"), 200),
         case(of_cancel, path(invoiced, "/cancel"), &cancel("immediate"), 200),
+        case(of_cancel, path(invoiced, "/cancel"), &past, 200),
         case(of_cancel, path(subscription, "/cancel"), &cancel("end_of_subscription_term"), 200),
         case(
             "POST /subscriptions/{subscription_id}/unschedule_cancellation",

@@ -341,6 +341,47 @@ fn invoicing_14_5_a_change_shows_the_invoices_and_notes_that_it_makes() {
     for (note, voided) in notes.iter().zip(voided) {
         assert_eq!((&note["id"], &note["voided_at"]), (&voided["id"], &Value::Null));
     }
+    let other = shop.host.post("/v1/subscriptions", new).ok(StatusCode::CREATED);
+    set(&shop.host, "2026-03-21T00:00:00Z");
+    let body = json!({"cancel_option": "requested_date", "cancellation_date": other["start_date"]});
+    let rewound = send(&path(&other, "/cancel"), body, "true").ok(StatusCode::OK);
+    let changed = &rewound["changed_resources"];
+    let voided = changed["voided_invoices"].as_array().unwrap();
+    assert_eq!(voided.len(), 1);
+    let id = voided[0]["id"].as_str().unwrap();
+    assert_eq!(voided[0], shop.host.get(&format!("/v1/invoices/{id}")).ok(StatusCode::OK));
+    assert_eq!(voided[0]["status"], "void");
+    for empty in ["created_invoices", "created_credit_notes", "voided_credit_notes"] {
+        assert_eq!(changed[empty], json!([]), "{empty}");
+    }
+}
+
+#[test]
+fn invoicing_6_2_whoever_allows_no_credit_and_no_void_is_refused() {
+    let (shop, subscription) = crate::invoices::shop();
+    set(&shop.host, "2026-03-20T00:00:00Z");
+    let cancel = |date: &str, allow: Value| {
+        let body = json!({
+            "cancel_option": "requested_date", "cancellation_date": date,
+            "allow_invoice_credit_or_void": allow,
+        });
+        shop.host.post(&path(&subscription, "/cancel"), body)
+    };
+    let refused = cancel("2026-03-17", json!(false));
+    let detail = refused.error(400, "400-constraint-violation")["detail"].to_string();
+    assert!(detail.contains("would be void or credited"), "{detail}");
+    let quantity = json!({
+        "price_id": shop.plan["prices"][1]["id"], "quantity": 1, "allow_invoice_credit_or_void": false,
+    });
+    let quantity = shop.host.post(&path(&subscription, "/update_fixed_fee_quantity"), quantity);
+    quantity.error(400, "400-constraint-violation");
+    assert_eq!(crate::invoices::listed(&shop.host, "").len(), 1);
+    assert_eq!(crate::invoices::listed(&shop.host, "")[0]["credit_notes"], json!([]));
+    cancel("2026-03-17", Value::Null).ok(StatusCode::OK);
+    assert_eq!(
+        crate::invoices::listed(&shop.host, "")[0]["credit_notes"].as_array().unwrap().len(),
+        1
+    );
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn cancelled_at_the_end_of_its_term_it_ends_then_whoever_looks() {
 }
 
 #[test]
-fn a_cancellation_date_has_not_passed() {
+fn a_cancellation_date_lies_within_the_life() {
     let fixture = Fixture::new();
     let ada = fixture.customer("ada");
     let plan = fixture.plan();
@@ -134,9 +134,11 @@ fn a_cancellation_date_has_not_passed() {
         assert_eq!(answer.is_ok(), expect, "{date}");
     };
     check("2026-03-10T11:59:59Z", false);
-    check("2026-03-19T23:59:59Z", false);
     check("2026-03-25T00:00:00Z", true);
     check("2026-03-22T00:00:00Z", true);
+    check("2026-03-19T23:59:59Z", true);
+    // It has ended.
+    check("2026-03-19T00:00:00Z", false);
 }
 
 #[test]
