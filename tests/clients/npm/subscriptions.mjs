@@ -56,6 +56,17 @@ test('a subscription is cancelled, and goes on', async () => {
   assert.equal(ended.status, 'ended');
 });
 
+test('an end may lie in the past', async () => {
+  const { subscription } = await newSubscription();
+  const ended = await client.subscriptions.cancel(
+    subscription.id,
+    { cancel_option: 'requested_date', cancellation_date: subscription.start_date },
+    { headers: { 'Include-Changed-Resources': 'true' } },
+  );
+  assert.equal(ended.end_date, subscription.start_date);
+  assert.ok(ended.changed_resources.voided_invoices.every(({ status }) => status === 'void'));
+});
+
 test('the quantity of a fee changes', async () => {
   const { subscription } = await newSubscription();
   const fixed = subscription.price_intervals.find(({ price }) => price.fixed_price_quantity !== null);

@@ -457,6 +457,13 @@ class Suite(unittest.TestCase):
             notes.create(
                 line_items=[{"invoice_line_item_id": line, "amount": "15.01"}], reason="duplicate"
             )
+        past = {"cancel_option": "requested_date", "cancellation_date": subscription.start_date}
+        with self.assertRaises(orb.ConstraintViolation):
+            CLIENT.subscriptions.cancel(subscription.id, allow_invoice_credit_or_void=False, **past)
+        shown = {"Include-Changed-Resources": "true"}
+        ended = CLIENT.subscriptions.cancel(subscription.id, extra_headers=shown, **past)
+        [void] = ended.changed_resources.voided_invoices
+        self.assertEqual((void.id, void.status), (invoice.id, "void"))
 
     def test_invoices_and_the_balance(self):
         customer = new_customer(billing_address={"line1": "1 Main Street", "country": "DE"})
