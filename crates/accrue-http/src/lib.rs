@@ -98,6 +98,7 @@ pub use self::{
     payment_methods::PaymentMethodSource,
     portal::Portal,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
+    wire::messages::PayloadStyle,
 };
 
 /// Compiles and runs the code of the README.

@@ -17,6 +17,7 @@ pub(crate) mod events;
 pub(crate) mod invoices;
 pub(crate) mod items;
 pub(crate) mod ledger;
+pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod new_entries;
 pub(crate) mod not_built;

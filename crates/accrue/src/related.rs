@@ -18,6 +18,7 @@ use crate::{
     plan::{Plan, PlanVersion, PricedVersion},
     price::{Charge, Price},
     subscription::Subscription,
+    webhook::{Body, Message},
 };
 
 /// Resource, or several, that name others.
@@ -212,6 +213,24 @@ impl Naming for LedgerEntry {
 impl Naming for BlockInvoices {
     fn name(&self, names: &mut Names) {
         self.invoices.name(names);
+    }
+}
+
+/// Names what the resources name that it is about, and the alert that it tells of.
+impl Naming for Message {
+    fn name(&self, names: &mut Names) {
+        self.subscription.iter().for_each(|of| of.name(names));
+        self.invoice.iter().for_each(|of| of.name(names));
+        self.credit_note.iter().for_each(|of| of.name(names));
+        match &self.body {
+            Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
+                of.alert.name(names);
+            }
+            Body::CreditBalanceDepleted(of)
+            | Body::CreditBalanceDropped(of)
+            | Body::CreditBalanceRecovered(of) => of.alert.name(names),
+            _ => {}
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
     documents::{DocumentRoute, LinkOptions, LinksError},
+    messages_route::MessagesRoute,
     process,
     providers::Providers,
 };
@@ -24,6 +25,7 @@ pub struct Host {
     connections: Connections,
     request_time: Duration,
     clock: Option<Arc<ClockRoute>>,
+    messages: Option<Arc<MessagesRoute>>,
     documents: Option<Arc<DocumentRoute>>,
 }
 
@@ -155,14 +157,24 @@ impl Host {
     fn kept_up_by(upkeep: Upkeep, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
         let connections = Connections::new(bounds);
-        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None, documents: None }
+        Self {
+            upkeep,
+            api,
+            connections,
+            request_time: REQUEST_TIME,
+            clock: None,
+            messages: None,
+            documents: None,
+        }
     }
 
-    /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
+    /// Serves the clock of the engine at `/clock` below the base path, for clients to move, and at `/messages` the
+    /// messages that wait, for them to take.
     #[must_use]
     pub fn with_clock(self, clock: ManualClock, base_path: &BasePath) -> Self {
         let clock = ClockRoute::new(clock, &self.upkeep, base_path);
-        Self { clock: Some(Arc::new(clock)), ..self }
+        let messages = MessagesRoute::new(base_path);
+        Self { clock: Some(Arc::new(clock)), messages: Some(Arc::new(messages)), ..self }
     }
 
     /// Bounds the time of a request; by [`REQUEST_TIME`] where nothing is said.
@@ -207,6 +219,13 @@ impl Host {
         if let Some(documents) = self.documents_asked_for(method, path) {
             return documents.answer(path).await;
         }
+        if let Some(messages) = self.messages_asked_for(method, path) {
+            let api = self.api.clone();
+            let run = |account, body: Bytes| async move {
+                messages.answer(&api, &account, &body).await
+            };
+            return self.api.handle_own(request, end, run).await;
+        }
         let Some(clock) = self.clock_asked_for(method, path) else {
             return self.api.handle_until(request, end).await;
         };
@@ -224,6 +243,7 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
+            None if self.messages_asked_for(&method, path).is_some() => "/messages",
             None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
@@ -231,6 +251,10 @@ impl Host {
 
     fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
+    }
+
+    fn messages_asked_for(&self, method: &Method, path: &str) -> Option<Arc<MessagesRoute>> {
+        self.messages.clone().filter(|messages| messages.is_asked_for(method, path))
     }
 
     fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {

@@ -11,6 +11,7 @@ mod host;
 mod keys;
 mod listen;
 mod log;
+mod messages_route;
 mod one_line;
 mod options;
 mod process;

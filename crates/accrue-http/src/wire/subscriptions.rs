@@ -25,7 +25,7 @@ use self::{
 pub(crate) use self::{
     changed::{ChangedResources, ChangedWanted},
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
-    lists::{SubscriptionListQuery, SubscriptionSummary},
+    lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
     usage::{SubscriptionUsage, UsageQueryIn},
 };

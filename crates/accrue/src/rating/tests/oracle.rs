@@ -29,17 +29,17 @@ struct Added {
     off: Vec<Exact>,
 }
 
-/// Gives some of what was added last back, for an amount, with the share of its discounts.
+/// Gives some of what was added last back, for an amount, with the share of its discounts: rounded once.
 fn give_back(added: &mut Vec<Added>, level: Exact, amount: Exact, off: &mut [Exact]) {
     let mut left = level;
+    let mut unit_places = places(amount).max(2);
+    let mut shares = vec![(0, 1); off.len()];
     while left != 0 {
         let mut last = added.pop().unwrap();
         let part = if left.abs() < last.level.abs() { left } else { last.level };
-        for (sum, own) in off.iter_mut().zip(&last.off).filter(|(_, own)| **own != 0) {
-            let unit = 10_i128.pow(10 - places(amount).max(places(*own)).max(2));
-            let whole = level * last.charged * unit;
-            let (whole, sign) = (whole.abs(), whole.signum());
-            *sum += half_up(amount * part * own * sign, whole) * unit;
+        for (share, own) in shares.iter_mut().zip(&last.off).filter(|(_, own)| **own != 0) {
+            unit_places = unit_places.max(places(*own));
+            *share = plus(*share, times((part, level), (*own, last.charged)));
         }
         last.level -= part;
         left -= part;
@@ -47,6 +47,30 @@ fn give_back(added: &mut Vec<Added>, level: Exact, amount: Exact, off: &mut [Exa
             added.push(last);
         }
     }
+    let unit = 10_i128.pow(10 - unit_places);
+    for (sum, share) in off.iter_mut().zip(shares) {
+        let (number, by) = times(share, (amount, unit));
+        *sum += half_up(number, by) * unit;
+    }
+}
+
+/// A fraction in its lowest terms, with a denominator above zero.
+fn lowest((number, by): (Exact, Exact)) -> (Exact, Exact) {
+    let (mut of, mut rest) = (number.abs(), by.abs());
+    while rest != 0 {
+        (of, rest) = (rest, of % rest);
+    }
+    let of = of.max(1) * by.signum();
+    (number / of, by / of)
+}
+
+fn times(one: (Exact, Exact), other: (Exact, Exact)) -> (Exact, Exact) {
+    let (one, other) = (lowest((one.0, other.1)), lowest((other.0, one.1)));
+    lowest((one.0 * other.0, one.1 * other.1))
+}
+
+fn plus(one: (Exact, Exact), other: (Exact, Exact)) -> (Exact, Exact) {
+    lowest((one.0 * other.1 + other.0 * one.1, one.1 * other.1))
 }
 
 /// How many digits a number has behind the point.

@@ -1,0 +1,479 @@
+//! What messages tell beside the resource that they are about (invoicing 17.1, wire 6.8).
+
+use std::collections::BTreeMap;
+
+use accrue::{
+    JsonNumber, Metadata, PricingUnit, Timestamp, WrittenDecimal, alert,
+    credit::{self, BlockStatus},
+    customer::{AttributeValue, PaymentProvider, PreviousAttributes},
+    invoice::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
+    related::Related,
+    webhook::{Body, Message, PaymentTold},
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    shape::{Moment, Word},
+    wire::{
+        alerts::{Alert, AlertMetric, AlertPlan, AlertType, SubscriptionMinified},
+        amounts::Amount,
+        balance_transactions::BalanceTransaction,
+        credits::{BlockSource, CreditBlock},
+        customers::CustomerMinified,
+        price_filters::PriceFilter,
+    },
+};
+
+/// What a message tells beside what it is about.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Properties<'a> {
+    None {},
+    Edited {
+        previous_attributes: BTreeMap<&'a str, Previous<'a>>,
+    },
+    CancellationScheduled {
+        cancellation_date: Moment,
+    },
+    CancellationUnscheduled {
+        original_cancellation_date: Moment,
+    },
+    QuantityUpdated {
+        effective_date: Moment,
+        new_quantity: JsonNumber,
+        old_quantity: JsonNumber,
+        price_id: String,
+    },
+    ThresholdExceeded {
+        evaluated_amount: Amount,
+        invoicing_threshold: Amount,
+        invoice_id: String,
+        threshold_invoice_created: bool,
+    },
+    UsageExceeded {
+        alert_configuration: AlertConfiguration,
+        billable_metric_id: Option<String>,
+        evaluated_quantity: JsonNumber,
+        quantity_threshold: JsonNumber,
+        #[serde(flatten)]
+        timeframe: Span,
+    },
+    AmountExceeded {
+        alert_configuration: AlertConfiguration,
+        evaluated_amount: String,
+        amount_threshold: String,
+        #[serde(flatten)]
+        timeframe: Span,
+    },
+    BalanceDropped {
+        alert_configuration: AlertConfiguration,
+        balance_threshold: Option<String>,
+        pricing_unit: Option<Unit>,
+    },
+    BalanceCrossed {
+        alert_configuration: AlertConfiguration,
+        pricing_unit: Option<Unit>,
+    },
+    Incremented {
+        block: WrittenBlock,
+        pricing_unit: Option<Unit>,
+    },
+    Transaction {
+        balance_transaction: BalanceTransaction,
+    },
+    Issued {
+        automatically_marked_as_paid: bool,
+    },
+    IssueFailed {
+        reason: &'a str,
+    },
+    DateElapsed {
+        invoice_date: Moment,
+    },
+    Provider {
+        payment_provider: Option<&'static str>,
+        payment_provider_id: Option<&'a str>,
+    },
+    Paid {
+        #[serde(flatten)]
+        told: Attempted<'a>,
+        shared_payment_token_id: Option<&'a str>,
+    },
+    Failed(Attempted<'a>),
+    MarkedAsPaid {
+        payment_received_date: Moment,
+        external_id: Option<&'a str>,
+        notes: Option<&'a str>,
+    },
+    DunningCreated {
+        dunning_schedule: Schedule,
+        dunning_steps: Vec<Step>,
+        source: &'static str,
+    },
+    DunningExecuted {
+        dunning_step: Step,
+    },
+    DunningEnded {
+        dunning_schedule: Schedule,
+        dunning_steps: Vec<Step>,
+    },
+    Recalculation {
+        started_at: Moment,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        completed_at: Option<Moment>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        canceled_at: Option<Moment>,
+    },
+}
+
+/// The former value of a field.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Previous<'a> {
+    Text(Option<&'a str>),
+    Metadata(&'a Metadata),
+    Json(Box<RawValue>),
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Span {
+    timeframe_start: Moment,
+    timeframe_end: Moment,
+}
+
+/// What is told of an attempt to pay that has ended.
+#[derive(Debug, Serialize)]
+pub(super) struct Attempted<'a> {
+    payment_provider: Option<&'static str>,
+    payment_provider_id: Option<&'a str>,
+    payment_provider_transaction_id: Option<&'a str>,
+}
+
+/// An alert, with thresholds that are texts.
+#[derive(Debug, Serialize)]
+pub(super) struct AlertConfiguration {
+    id: String,
+    #[serde(rename = "type")]
+    kind: Word<AlertType>,
+    created_at: Moment,
+    enabled: bool,
+    thresholds: Option<Vec<Threshold>>,
+    customer: Option<CustomerMinified>,
+    plan: Option<AlertPlan>,
+    subscription: Option<SubscriptionMinified>,
+    metric: Option<AlertMetric>,
+    currency: Option<PricingUnit>,
+    price_filters: Option<Vec<PriceFilter>>,
+    balance_alert_status: Option<Vec<BalanceStatus>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Threshold {
+    value: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BalanceStatus {
+    threshold_value: String,
+    in_alert: bool,
+}
+
+/// A credit block, with amounts that are texts.
+#[derive(Debug, Serialize)]
+pub(super) struct WrittenBlock {
+    id: String,
+    balance: String,
+    effective_date: Option<Moment>,
+    expiry_date: Option<Moment>,
+    per_unit_cost_basis: Option<WrittenDecimal>,
+    status: BlockStatus,
+    maximum_initial_balance: Option<String>,
+    filters: Vec<PriceFilter>,
+    credit_block_source: BlockSource,
+    metadata: Metadata,
+}
+
+/// A schedule of retries.
+#[derive(Debug, Serialize)]
+pub(super) struct Schedule {
+    invoice_id: String,
+    status: DunningStatus,
+    start_time: Moment,
+    completion_time: Option<Moment>,
+    created_at: Moment,
+    modified_at: Moment,
+}
+
+/// A retry.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    status: DunningStepStatus,
+    actions: [&'static str; 1],
+    step_number: u32,
+    timestamp: Moment,
+    execution_time: Option<Moment>,
+    manually_triggered_at: Option<Moment>,
+    created_at: Option<Moment>,
+    modified_at: Option<Moment>,
+}
+
+/// A pricing unit: its code is its name.
+#[derive(Debug, Serialize)]
+pub(super) struct Unit {
+    id: String,
+    name: String,
+    symbol: Option<String>,
+    display_name: Option<String>,
+}
+
+impl<'a> Properties<'a> {
+    pub(super) fn of(message: &'a Message, related: &Related) -> Self {
+        match &message.body {
+            Body::CustomerEdited { previous_attributes }
+            | Body::SubscriptionEdited { previous_attributes, .. }
+            | Body::InvoiceEdited { previous_attributes, .. } => {
+                Self::Edited { previous_attributes: previous(previous_attributes) }
+            }
+            Body::SubscriptionCancellationScheduled { cancellation_date, .. } => {
+                Self::CancellationScheduled { cancellation_date: (*cancellation_date).into() }
+            }
+            Body::SubscriptionCancellationUnscheduled { original_cancellation_date, .. } => {
+                let original_cancellation_date = (*original_cancellation_date).into();
+                Self::CancellationUnscheduled { original_cancellation_date }
+            }
+            Body::FixedFeeQuantityUpdated {
+                price_id, effective_date, new_quantity, old_quantity, ..
+            } => Self::QuantityUpdated {
+                effective_date: (*effective_date).into(),
+                new_quantity: JsonNumber(new_quantity.clone()),
+                old_quantity: JsonNumber(old_quantity.clone()),
+                price_id: price_id.to_string(),
+            },
+            Body::InvoicingThresholdExceeded {
+                evaluated_amount,
+                invoicing_threshold,
+                invoice_id,
+                threshold_invoice_created,
+                ..
+            } => {
+                let currency = message.subscription.as_ref().map(|of| of.currency.into());
+                let amount = |of| match &currency {
+                    Some(unit) => Amount::of(of, unit),
+                    None => Amount::without_currency(of),
+                };
+                Self::ThresholdExceeded {
+                    evaluated_amount: amount(evaluated_amount),
+                    invoicing_threshold: amount(invoicing_threshold),
+                    invoice_id: invoice_id.to_string(),
+                    threshold_invoice_created: *threshold_invoice_created,
+                }
+            }
+            Body::UsageExceeded(of) => Self::UsageExceeded {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                billable_metric_id: of.alert.condition.metric_id().map(|id| id.to_string()),
+                evaluated_quantity: JsonNumber(of.value_after.clone()),
+                quantity_threshold: JsonNumber(of.threshold.clone()),
+                timeframe: Span::of(of),
+            },
+            Body::CostExceeded(of) | Body::SpendExceeded(of) => Self::AmountExceeded {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                evaluated_amount: of.value_after.to_string(),
+                amount_threshold: of.threshold.to_string(),
+                timeframe: Span::of(of),
+            },
+            Body::CreditBalanceDropped(of) => Self::BalanceDropped {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                balance_threshold: of.threshold.as_ref().map(ToString::to_string),
+                pricing_unit: of.alert.condition.ledger().map(Unit::of),
+            },
+            Body::CreditBalanceDepleted(of) | Body::CreditBalanceRecovered(of) => {
+                Self::BalanceCrossed {
+                    alert_configuration: AlertConfiguration::of(&of.alert, related),
+                    pricing_unit: of.alert.condition.ledger().map(Unit::of),
+                }
+            }
+            Body::CreditLedgerIncremented { block } => Self::Incremented {
+                block: WrittenBlock::of(block),
+                pricing_unit: Some(Unit::of(&block.currency)),
+            },
+            Body::BalanceTransactionCreated { transaction } => {
+                Self::Transaction { balance_transaction: BalanceTransaction::from(&**transaction) }
+            }
+            Body::InvoiceIssued { automatically_marked_as_paid, .. } => {
+                Self::Issued { automatically_marked_as_paid: *automatically_marked_as_paid }
+            }
+            Body::InvoiceIssueFailed { reason, .. } => Self::IssueFailed { reason },
+            Body::InvoiceDateElapsed { invoice_date, .. } => {
+                Self::DateElapsed { invoice_date: (*invoice_date).into() }
+            }
+            Body::InvoiceSyncSucceeded(told) | Body::InvoiceSyncFailed(told) => Self::Provider {
+                payment_provider: told.payment_provider.map(PaymentProvider::name),
+                payment_provider_id: told.payment_provider_id.as_deref(),
+            },
+            Body::InvoicePaymentProcessing(told) => Self::Provider {
+                payment_provider: told.payment_provider.map(PaymentProvider::name),
+                payment_provider_id: told.payment_provider_id.as_deref(),
+            },
+            Body::InvoicePaymentSucceeded(told) => Self::Paid {
+                told: Attempted::of(told),
+                shared_payment_token_id: told.shared_payment_token_id.as_deref(),
+            },
+            Body::InvoicePaymentFailed(told) => Self::Failed(Attempted::of(told)),
+            Body::InvoiceMarkedAsPaid { payment_received_date, external_id, notes, .. } => {
+                Self::MarkedAsPaid {
+                    payment_received_date: (*payment_received_date).into(),
+                    external_id: external_id.as_deref(),
+                    notes: notes.as_deref(),
+                }
+            }
+            Body::InvoiceDunningScheduleCreated(of) => Self::DunningCreated {
+                dunning_schedule: Schedule::of(of),
+                dunning_steps: of.steps.iter().map(Step::of).collect(),
+                source: "payment_failed",
+            },
+            Body::InvoiceDunningScheduleStepExecuted { step, .. } => {
+                Self::DunningExecuted { dunning_step: Step::of(step) }
+            }
+            Body::InvoiceDunningScheduleEnded(of) => Self::DunningEnded {
+                dunning_schedule: Schedule::of(of),
+                dunning_steps: of.steps.iter().map(Step::of).collect(),
+            },
+            Body::DueDateRecalculationStarted { started_at } => {
+                Self::recalculation(*started_at, None, None)
+            }
+            Body::DueDateRecalculationCompleted { started_at, completed_at } => {
+                Self::recalculation(*started_at, Some(*completed_at), None)
+            }
+            Body::DueDateRecalculationCanceled { started_at, canceled_at } => {
+                Self::recalculation(*started_at, None, Some(*canceled_at))
+            }
+            _ => Self::None {},
+        }
+    }
+
+    fn recalculation(
+        started_at: Timestamp,
+        completed_at: Option<Timestamp>,
+        canceled_at: Option<Timestamp>,
+    ) -> Self {
+        let (completed_at, canceled_at) =
+            (completed_at.map(Moment::from), canceled_at.map(Moment::from));
+        Self::Recalculation { started_at: started_at.into(), completed_at, canceled_at }
+    }
+}
+
+/// Writes the former values of fields. One that no answer could show is left out.
+fn previous<'a>(attributes: &'a PreviousAttributes) -> BTreeMap<&'a str, Previous<'a>> {
+    let value = |value: &'a AttributeValue| match value {
+        AttributeValue::Text(text) => Some(Previous::Text(text.as_deref())),
+        AttributeValue::Metadata(metadata) => Some(Previous::Metadata(metadata)),
+        AttributeValue::Json(None) => Some(Previous::Text(None)),
+        AttributeValue::Json(Some(text)) => {
+            RawValue::from_string(text.clone()).ok().map(Previous::Json)
+        }
+        _ => None,
+    };
+    attributes.iter().filter_map(|(name, of)| Some((name.as_str(), value(of)?))).collect()
+}
+
+impl Span {
+    fn of(exceeded: &alert::Exceeded) -> Self {
+        Self {
+            timeframe_start: exceeded.timeframe.start().into(),
+            timeframe_end: exceeded.timeframe.end().into(),
+        }
+    }
+}
+
+impl<'a> Attempted<'a> {
+    fn of(told: &'a PaymentTold) -> Self {
+        Self {
+            payment_provider: told.payment_provider.map(PaymentProvider::name),
+            payment_provider_id: told.payment_provider_id.as_deref(),
+            payment_provider_transaction_id: told.payment_provider_transaction_id.as_deref(),
+        }
+    }
+}
+
+impl AlertConfiguration {
+    fn of(alert: &alert::Alert, related: &Related) -> Self {
+        let of = Alert::of(alert, related);
+        let thresholds = of.thresholds.map(|all| {
+            all.into_iter().map(|of| Threshold { value: of.value.0.to_string() }).collect()
+        });
+        let statuses = of.balance_alert_status.map(|all| {
+            let status = all.into_iter().map(|of| BalanceStatus {
+                threshold_value: of.threshold_value.0.to_string(),
+                in_alert: of.in_alert,
+            });
+            status.collect()
+        });
+        Self {
+            id: of.id,
+            kind: of.kind,
+            created_at: of.created_at,
+            enabled: of.enabled,
+            thresholds,
+            customer: of.customer,
+            plan: of.plan,
+            subscription: of.subscription,
+            metric: of.metric,
+            currency: of.currency,
+            price_filters: of.price_filters,
+            balance_alert_status: statuses,
+        }
+    }
+}
+
+impl Unit {
+    fn of(unit: &PricingUnit) -> Self {
+        Self { id: unit.to_string(), name: unit.to_string(), symbol: None, display_name: None }
+    }
+}
+
+impl WrittenBlock {
+    fn of(block: &credit::CreditBlock) -> Self {
+        let of = CreditBlock::from(block);
+        Self {
+            id: of.id,
+            balance: of.balance.0.to_string(),
+            effective_date: of.effective_date,
+            expiry_date: of.expiry_date,
+            per_unit_cost_basis: of.per_unit_cost_basis,
+            status: of.status,
+            maximum_initial_balance: of.maximum_initial_balance.map(|of| of.0.to_string()),
+            filters: of.filters,
+            credit_block_source: of.credit_block_source,
+            metadata: of.metadata,
+        }
+    }
+}
+
+impl Schedule {
+    fn of(of: &DunningSchedule) -> Self {
+        Self {
+            invoice_id: of.invoice_id.to_string(),
+            status: of.status,
+            start_time: of.created_at.into(),
+            completion_time: of.completed_at.map(Moment::from),
+            created_at: of.created_at.into(),
+            modified_at: of.modified_at.into(),
+        }
+    }
+}
+
+impl Step {
+    fn of(of: &DunningStep) -> Self {
+        Self {
+            status: of.status,
+            actions: ["retry_payment"],
+            step_number: of.step_number,
+            timestamp: of.planned_at.into(),
+            execution_time: of.executed_at.map(Moment::from),
+            manually_triggered_at: None,
+            created_at: None,
+            modified_at: None,
+        }
+    }
+}
