@@ -26,7 +26,10 @@ use crate::{
     request::{Input, Request},
     router::{Route, Router},
     settings::Settings,
-    wire::{messages::{Payload, PayloadStyle}, subscriptions::ChangedWanted},
+    wire::{
+        messages::{Payload, PayloadStyle},
+        subscriptions::ChangedWanted,
+    },
 };
 
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.

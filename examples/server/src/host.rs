@@ -221,9 +221,8 @@ impl Host {
         }
         if let Some(messages) = self.messages_asked_for(method, path) {
             let api = self.api.clone();
-            let run = |account, body: Bytes| async move {
-                messages.answer(&api, &account, &body).await
-            };
+            let run =
+                |account, body: Bytes| async move { messages.answer(&api, &account, &body).await };
             return self.api.handle_own(request, end, run).await;
         }
         let Some(clock) = self.clock_asked_for(method, path) else {

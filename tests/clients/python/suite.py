@@ -6,10 +6,13 @@ The client holds every answer to its types: a member that is missing or of anoth
 import itertools
 import os
 import time
+import typing
 import unittest
 from datetime import datetime, timedelta
 
 import orb
+from orb.types import UnwrapWebhookEvent
+from orb.types.webhooks import UnwrapStandardWebhookEvent
 
 CLIENT = orb.Orb(
     base_url=os.environ["ACCRUE_URL"],
@@ -119,6 +122,33 @@ def fee(item):
 def new_plan(metric, *more_prices, **more):
     wrapped = [{"price": price} for price in [*prices(metric), *more_prices]]
     return CLIENT.plans.create(name=unique("plan"), currency="USD", prices=wrapped, **more)
+
+
+def of_types(union):
+    """Returns the types of webhook messages by their names."""
+    kinds = typing.get_args(union)
+    return {typing.get_args(kind.model_fields["type"].annotation)[0]: kind for kind in kinds}
+
+
+# Types of messages that what the tests do is told by.
+TOLD = {
+    "backfill.reflected",
+    "credit_note.issued",
+    "customer.balance_transaction_created",
+    "customer.created",
+    "customer.credit_ledger_incremented",
+    "customer.edited",
+    "invoice.edited",
+    "invoice.issued",
+    "invoice.manually_marked_as_paid",
+    "invoice.manually_marked_as_void",
+    "invoice.payment_processing",
+    "invoice.payment_succeeded",
+    "payment_method.created",
+    "subscription.created",
+    "subscription.ended",
+    "subscription.usage_exceeded",
+}
 
 
 class Suite(unittest.TestCase):
@@ -649,6 +679,20 @@ class Suite(unittest.TestCase):
         ]:
             with self.subTest(kind=kind.__name__), self.assertRaises(kind):
                 call()
+
+    def test_what_messages_say(self):
+        """Holds the messages of what all tests above have done to the client's types of them."""
+        styles = {"expanded": of_types(UnwrapWebhookEvent), "standard": of_types(UnwrapStandardWebhookEvent)}
+        told = {style: set() for style in styles}
+        for style in itertools.cycle(styles):
+            taken = CLIENT.post("/messages", cast_to=object, body={"payload_style": style})["data"]
+            for message in taken:
+                event = styles[style][message["type"]].model_validate(message)
+                self.assertEqual(event.payload_style, style)
+                told[style].add(event.type)
+            if not taken:
+                break
+        self.assertLessEqual(TOLD, told["expanded"] | told["standard"])
 
 
 if __name__ == "__main__":

@@ -130,6 +130,22 @@ fn it_is_below_the_base_path_and_at_the_root() {
 }
 
 #[test]
+fn messages_are_taken_once_as_endpoints_receive_them() {
+    each(&START, |client, _| {
+        let mut send =
+            |path: &str, body: &str| client.send("POST", path, &[], body.as_bytes()).unwrap();
+        let ada = r#"{"name": "Ada", "email": "ada@example.com"}"#;
+        assert_eq!(send("/v1/customers", ada).status, 201);
+        refused(&send("/messages", r#"{"payload_style": "short"}"#), "expected an object as");
+        let taken = body(&send("/messages", ""));
+        assert_eq!(taken["data"][0]["type"], "customer.created");
+        assert_eq!(taken["data"][0]["customer"]["name"], "Ada");
+        let none = send("/v1/messages", r#"{"payload_style": "standard"}"#);
+        assert_eq!((none.status, body(&none)), (200, json!({"data": []})));
+    });
+}
+
+#[test]
 fn without_the_option_there_is_no_clock() {
     each(&["--api-key", Server::KEY], |client, _| {
         for method in ["GET", "PUT"] {
@@ -137,6 +153,7 @@ fn without_the_option_there_is_no_clock() {
             let nothing = client.send(method, "/v1/nothing", &[], b"").unwrap();
             assert_eq!((clock.status, &clock), (404, &nothing), "{method}");
         }
+        assert_eq!(client.send("POST", "/messages", &[], b"").unwrap().status, 404);
     });
 }
 

@@ -134,9 +134,7 @@ impl About {
                     let summary = SubscriptionSummary::of(of, related, now);
                     ASubscription::Small(SmallSubscription::from(summary))
                 }
-                PayloadStyle::Expanded => {
-                    ASubscription::Whole(Subscription::of(of, related, now))
-                }
+                PayloadStyle::Expanded => ASubscription::Whole(Subscription::of(of, related, now)),
                 PayloadStyle::Standard => {
                     ASubscription::Summary(SubscriptionSummary::of(of, related, now))
                 }
@@ -178,4 +176,3 @@ impl From<SubscriptionSummary> for SmallSubscription {
         Self { id, customer, plan, start_date, end_date, status }
     }
 }
-

@@ -243,7 +243,11 @@ impl<'a> Properties<'a> {
                 Self::CancellationUnscheduled { original_cancellation_date }
             }
             Body::FixedFeeQuantityUpdated {
-                price_id, effective_date, new_quantity, old_quantity, ..
+                price_id,
+                effective_date,
+                new_quantity,
+                old_quantity,
+                ..
             } => Self::QuantityUpdated {
                 effective_date: (*effective_date).into(),
                 new_quantity: JsonNumber(new_quantity.clone()),

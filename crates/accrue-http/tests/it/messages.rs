@@ -1,0 +1,288 @@
+//! Messages as endpoints receive them (invoicing 17, wire 6.8).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use accrue::{
+    ExternalId, IdOr, InvoiceId, InvoicingProvider, PageRequest, PaymentGateway, TaxProvider,
+    account::DueDateBasis,
+    customer::{ListedPaymentMethod, ListedPaymentMethods, PaymentMethodType},
+    invoice::{
+        CreditNoteFilter, PaymentOutcome, StartedPayment, SyncOutcome, SyncRequest, TaxOutcome,
+        TaxRequest,
+    },
+};
+use accrue_http::PayloadStyle;
+use async_trait::async_trait;
+use http::StatusCode;
+use pollster::block_on;
+use serde_json::{Value, json};
+
+use crate::{
+    invoices::{listed, path, set, shop},
+    support::Host,
+};
+
+/// Takes nothing, at first.
+struct Providers(bool);
+
+#[async_trait]
+impl PaymentGateway for Providers {
+    async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
+        let transaction_id = Some("pi_1".to_owned());
+        Some(match self.0 {
+            true => PaymentOutcome::Succeeded { received_at: payment.started_at, transaction_id },
+            false => PaymentOutcome::Declined { transaction_id },
+        })
+    }
+}
+
+#[async_trait]
+impl InvoicingProvider for Providers {
+    async fn sync(&self, _: &SyncRequest) -> Option<SyncOutcome> {
+        Some(if self.0 { SyncOutcome::Succeeded } else { SyncOutcome::Failed })
+    }
+}
+
+#[async_trait]
+impl TaxProvider for Providers {
+    async fn calculate(&self, _: &TaxRequest) -> Option<TaxOutcome> {
+        Some(TaxOutcome::Refused { reason: "no such address".to_owned() })
+    }
+}
+
+/// Takes the messages that wait, in both styles.
+fn taken(host: &Host) -> Vec<[Value; 2]> {
+    let account = host.account();
+    let mut taken = Vec::new();
+    loop {
+        let messages = block_on(account.list_messages(&PageRequest::default())).unwrap().data;
+        if messages.is_empty() {
+            return taken;
+        }
+        for message in &messages {
+            let payload = |style| {
+                let text = block_on(host.api.webhook_payload(&account, message, style)).unwrap();
+                serde_json::from_str(&text).unwrap()
+            };
+            taken.push([PayloadStyle::Expanded, PayloadStyle::Standard].map(payload));
+        }
+        block_on(account.acknowledge(messages.iter().map(|of| of.place))).unwrap();
+    }
+}
+
+/// Does one thing at least of each kind that the table lists, and returns what is told of it.
+fn everything_told() -> Vec<[Value; 2]> {
+    let (shop, subscription) = shop();
+    let host = &shop.host;
+    let account = host.account();
+    let post = |path: &str, body: Value| {
+        let answer = host.post(path, body);
+        assert!(answer.status < 300, "{path}: {answer:?}");
+        answer.json()
+    };
+    let ada = shop.customer["id"].as_str().unwrap();
+    let customer = |rest: &str| format!("/v1/customers/{ada}{rest}");
+    let first = listed(host, "").remove(0);
+    let id = |of: &Value| of["id"].as_str().unwrap().parse::<InvoiceId>().unwrap();
+
+    post(&customer("/balance_transactions"), json!({"amount": "1.00", "type": "increment"}));
+    post(&customer("/credits/ledger_entry"), json!({"entry_type": "increment", "amount": 5}));
+    host.put(&path(&first, ""), json!({"metadata": {"a": "1"}})).ok(StatusCode::OK);
+    let credited = json!({
+        "line_items": [{"invoice_line_item_id": first["line_items"][0]["id"], "amount": "1.00"}],
+        "reason": "duplicate",
+    });
+    post("/v1/credit_notes", credited);
+    let (filter, page) = (CreditNoteFilter::default(), PageRequest::default());
+    let note = block_on(account.list_credit_notes(&filter, &page)).unwrap().data.remove(0);
+    block_on(account.void_credit_note(note.id).into_future()).unwrap();
+    let received = json!({"payment_received_date": "2026-03-10"});
+    post(&path(&first, "/mark_paid"), received);
+    block_on(account.undo_mark_invoice_paid(id(&first)).into_future()).unwrap();
+    post(&path(&first, "/void"), json!({}));
+    let coupon = json!({
+        "redemption_code": "SPRING",
+        "discount": {"discount_type": "percentage", "percentage_discount": 0.1},
+    });
+    let coupon = post("/v1/coupons", coupon)["id"].clone();
+    let of = subscription["id"].as_str().unwrap();
+    let redeem = json!({"coupon_id": coupon, "change_option": "end_of_subscription_term"});
+    post(&format!("/v1/subscriptions/{of}/redeem_coupon"), redeem);
+
+    // An attempt that fails begins a schedule, whose first retry succeeds.
+    let pays = json!({
+        "auto_collection": true, "payment_provider": "stripe_charge", "payment_provider_id": "cus_1",
+        "payment_configuration": {"payment_providers": [{
+            "provider_type": "stripe", "default_shared_payment_token": "token",
+        }]},
+    });
+    host.put(&customer(""), pays).ok(StatusCode::OK);
+    let threshold = json!({
+        "external_customer_id": "ada", "external_plan_id": "pro", "invoicing_threshold": "0.01",
+    });
+    post("/v1/subscriptions", threshold);
+    let ingest = |day: &str| {
+        let event = json!({
+            "event_name": "tokens", "idempotency_key": day, "external_customer_id": "ada",
+            "timestamp": format!("2026-{day}T00:00:00Z"), "properties": {"tokens": 1_000},
+        });
+        post("/v1/ingest", json!({"events": [event]}));
+    };
+    ingest("03-10");
+    set(host, "2026-04-20T00:00:00Z");
+    block_on(account.collect_payments(&Providers(false))).unwrap();
+    set(host, "2026-04-21T12:00:00Z");
+    block_on(account.collect_payments(&Providers(true))).unwrap();
+
+    // Due dates of what is left open are counted from another day.
+    let mut configuration = block_on(account.configuration()).unwrap();
+    configuration.due_date_basis = DueDateBasis::IssueDate;
+    block_on(account.configure(configuration.clone()).into_future()).unwrap();
+    block_on(account.recalculate_due_dates().into_future()).unwrap();
+    block_on(account.recalculate_due_dates().into_future()).unwrap();
+    set(host, "2026-04-21T12:00:01Z");
+
+    let card = |id: &str| ListedPaymentMethod {
+        external_id: ExternalId::parse(id).unwrap(),
+        method_type: PaymentMethodType::Card,
+        is_default: true,
+    };
+    for methods in [vec![card("pm_1")], Vec::new()] {
+        let of: IdOr<_> = ExternalId::parse("ada").unwrap().into();
+        let of = block_on(account.gateway_account(of)).unwrap();
+        let listed = ListedPaymentMethods::new(of, methods).unwrap();
+        block_on(account.sync_payment_methods(listed).into_future()).unwrap();
+    }
+
+    let books = json!({"payment_provider": "quickbooks", "payment_provider_id": "1"});
+    host.put(&customer(""), books).ok(StatusCode::OK);
+    set(host, "2026-05-03T00:00:00Z");
+    block_on(account.sync_invoices(&Providers(false))).unwrap();
+    set(host, "2026-05-03T02:00:00Z");
+    block_on(account.sync_invoices(&Providers(true))).unwrap();
+
+    configuration.calculates_taxes = true;
+    block_on(account.configure(configuration).into_future()).unwrap();
+    set(host, "2026-06-02T00:00:00Z");
+    block_on(account.calculate_taxes(&Providers(false))).unwrap();
+    taken(host)
+}
+
+/// The rows of the table that messages are sent of: the resource, and what is told beside it.
+const TABLE: [(&str, &str, &str); 28] = [
+    ("credit_note.issued", "credit_note", ""),
+    ("credit_note.marked_as_void", "credit_note", ""),
+    ("customer.balance_transaction_created", "customer", "balance_transaction"),
+    ("customer.credit_ledger_incremented", "customer", "block pricing_unit"),
+    ("invoice.dunning_schedule_created", "invoice", "dunning_schedule dunning_steps source"),
+    ("invoice.dunning_schedule_ended", "invoice", "dunning_schedule dunning_steps"),
+    ("invoice.dunning_schedule_step_executed", "invoice", "dunning_step"),
+    ("invoice.edited", "invoice", "previous_attributes"),
+    ("invoice.invoice_date_elapsed", "invoice", "invoice_date"),
+    ("invoice.issue_failed", "invoice", "reason"),
+    ("invoice.issued", "invoice", "automatically_marked_as_paid"),
+    ("invoice.manually_marked_as_paid", "invoice", "external_id notes payment_received_date"),
+    ("invoice.manually_marked_as_void", "invoice", ""),
+    (
+        "invoice.payment_failed",
+        "invoice",
+        "payment_provider payment_provider_id payment_provider_transaction_id",
+    ),
+    ("invoice.payment_processing", "invoice", "payment_provider payment_provider_id"),
+    (
+        "invoice.payment_succeeded",
+        "invoice",
+        "payment_provider payment_provider_id payment_provider_transaction_id shared_payment_token_id",
+    ),
+    ("invoice.sync_failed", "invoice", "payment_provider payment_provider_id"),
+    ("invoice.sync_succeeded", "invoice", "payment_provider payment_provider_id"),
+    ("invoice.undo_mark_as_paid", "invoice", ""),
+    ("invoice_due_date_recalculation.canceled", "", "canceled_at started_at"),
+    ("invoice_due_date_recalculation.completed", "", "completed_at started_at"),
+    ("invoice_due_date_recalculation.started", "", "started_at"),
+    ("payment_method.created", "payment_method", ""),
+    ("payment_method.deleted", "payment_method", ""),
+    ("subscription.created", "subscription", ""),
+    ("subscription.edited", "subscription", "previous_attributes"),
+    (
+        "subscription.invoicing_threshold_exceeded",
+        "subscription",
+        "evaluated_amount invoice_id invoicing_threshold threshold_invoice_created",
+    ),
+    ("subscription.started", "subscription", ""),
+];
+
+fn keys(object: &Value) -> BTreeSet<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn invoicing_17_1_which_operation_causes_which() {
+    let envelope = ["id", "created_at", "type", "payload_style", "properties"];
+    let mut found = BTreeMap::new();
+    let told = everything_told();
+    for [payload, _] in &told {
+        let about: Vec<_> = keys(payload).into_iter().filter(|of| !envelope.contains(of)).collect();
+        let properties = Vec::from_iter(keys(&payload["properties"]));
+        found.insert(payload["type"].as_str().unwrap(), (about.join(" "), properties.join(" ")));
+    }
+    for (kind, about, properties) in TABLE {
+        let row = found.remove(kind).unwrap_or_else(|| panic!("nothing is told by {kind}"));
+        assert_eq!(row, (about.to_owned(), properties.to_owned()), "{kind}");
+    }
+    let others = ["customer.created", "customer.edited"];
+    assert_eq!(Vec::from_iter(found.into_keys()), others);
+}
+
+#[test]
+fn invoicing_17_2_the_shape_of_what_a_message_is_about() {
+    let told = everything_told();
+    let of = |kind: &str| told.iter().find(|[payload, _]| payload["type"] == kind).unwrap();
+    let minified = BTreeSet::from(["customer", "id", "invoice_number", "status", "subscription"]);
+    for payload in of("invoice.invoice_date_elapsed") {
+        assert_eq!(keys(&payload["invoice"]), minified);
+    }
+    let small = BTreeSet::from(["customer", "end_date", "id", "plan", "start_date", "status"]);
+    for payload in of("subscription.invoicing_threshold_exceeded") {
+        assert_eq!(keys(&payload["subscription"]), small);
+        assert_eq!(payload["properties"]["invoicing_threshold"], "0.01");
+    }
+    let [whole, summary] = of("invoice.issued");
+    assert_eq!(whole["payload_style"], "expanded");
+    assert_eq!(summary["payload_style"], "standard");
+    assert_eq!(whole["created_at"], "2026-03-10T12:00:00+00:00");
+    let left_out = [
+        "discount",
+        "discounts",
+        "hidden_line_item_count",
+        "line_items",
+        "maximum",
+        "maximum_amount",
+        "minimum",
+        "minimum_amount",
+        "subtotal",
+    ];
+    let (whole, summary) = (&whole["invoice"], &summary["invoice"]);
+    let missing: Vec<_> = keys(whole).difference(&keys(summary)).copied().collect();
+    assert_eq!(missing, left_out);
+    assert!(keys(summary).is_subset(&keys(whole)));
+    for (kind, resource) in [
+        ("credit_note.issued", "credit_note"),
+        ("customer.balance_transaction_created", "customer"),
+        ("payment_method.created", "payment_method"),
+    ] {
+        let [whole, standard] = of(kind);
+        assert_eq!(whole[resource], standard[resource], "{kind}");
+    }
+    let [incremented, _] = of("customer.credit_ledger_incremented");
+    let properties = &incremented["properties"];
+    assert_eq!(properties["block"]["balance"], "5");
+    assert_eq!(properties["block"]["maximum_initial_balance"], "5");
+    let credits = json!({"id": "credits", "name": "credits", "symbol": null, "display_name": null});
+    assert_eq!(properties["pricing_unit"], credits);
+    let edited = told.iter().filter(|[payload, _]| payload["type"] == "invoice.edited");
+    let previous: Vec<_> =
+        edited.map(|[payload, _]| &payload["properties"]["previous_attributes"]).collect();
+    assert_eq!(previous[0], &json!({"metadata": {}}));
+    assert!(previous[1]["due_date"].is_string(), "{previous:?}");
+}
