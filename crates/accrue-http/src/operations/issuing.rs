@@ -17,30 +17,35 @@ use crate::{
 };
 
 pub(super) async fn issue(request: Request) -> Result<Reply, Problem> {
-    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
+    let (id, NoQuery {}, body) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
     let links = request.links();
     let show = move |(invoice, related): &(invoice::Invoice, Related)| {
         Invoice::of(invoice, related, &links)
     };
-    issue_with_taxes(request, id, show).await
+    issue_with_taxes(request, id, &body, show).await
 }
 
 pub(super) async fn issue_summary(request: Request) -> Result<Reply, Problem> {
-    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
+    let (id, NoQuery {}, body) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
     let links = request.links();
     let show = move |(invoice, related): &(invoice::Invoice, Related)| {
         InvoiceSummary::of(invoice, related, &links)
     };
-    issue_with_taxes(request, id, show).await
+    issue_with_taxes(request, id, &body, show).await
 }
 
 /// Issues a draft, and asks for its taxes where it waits for them. A refusal is told, and kept (invoicing 4.5).
 async fn issue_with_taxes<A: Serialize>(
     request: Request,
     id: InvoiceId,
+    body: &Maybe<IssueInvoice>,
     show: impl Fn(&(invoice::Invoice, Related)) -> A + Send + Sync,
 ) -> Result<Reply, Problem> {
-    let issue = request.account.issue_invoice(id).with_related();
+    let issue = match body {
+        Maybe::Value(body) if body.is_synchronous() => request.account.issue_invoice_of_fees(id),
+        _ => request.account.issue_invoice(id),
+    };
+    let issue = issue.with_related();
     let Some(provider) = &request.settings.tax_provider else {
         return request.write(issue, show).await;
     };

@@ -6,7 +6,7 @@ use accrue::{Carried, Email, Name};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::tax_ids::TaxIdType;
+use super::tax_ids::{TaxIdCountry, TaxIdType};
 use crate::{
     json::Json,
     problem::Problem,
@@ -33,7 +33,7 @@ request! {
     /// The identifier of a customer at a tax authority.
     pub(crate) struct TaxIdIn {
         /// Country of the tax authority.
-        country: Name,
+        country: TaxIdCountry,
         /// Type of the identifier.
         "type" kind: TaxIdType,
         /// Identifier.
@@ -111,7 +111,7 @@ response! {
     /// The identifier of a customer at a tax authority.
     pub(crate) struct TaxId {
         /// Country of the tax authority.
-        country: Name,
+        country: TaxIdCountry,
         /// Type of the identifier.
         "type" kind: TaxIdType,
         /// Identifier.

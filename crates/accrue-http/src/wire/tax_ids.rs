@@ -1,4 +1,4 @@
-//! The types of identifiers at tax authorities.
+//! Identifiers at tax authorities: their countries and their types, which an invoice can show (invoicing 3.2).
 
 use serde::Serialize;
 
@@ -7,10 +7,17 @@ use crate::{
     shape::{Describe, Read, Reader, Schema},
 };
 
-/// The type of an identifier at a tax authority: one of those that an invoice can show (invoicing 3.2).
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(transparent)]
-pub(crate) struct TaxIdType(&'static str);
+#[rustfmt::skip]
+const COUNTRIES: [&str; 116] = [
+    "AD", "AE", "AL", "AM", "AO", "AR", "AT", "AU", "AW", "AZ", "BA", "BB", "BD", "BE", "BF", "BG",
+    "BH", "BJ", "BO", "BR", "BS", "BY", "CA", "CD", "CH", "CL", "CM", "CN", "CO", "CR", "CV", "CY",
+    "CZ", "DE", "DK", "DO", "EC", "EE", "EG", "ES", "ET", "EU", "FI", "FO", "FR", "GB", "GE", "GI",
+    "GN", "GR", "HK", "HR", "HU", "ID", "IE", "IL", "IN", "IS", "IT", "JP", "KE", "KG", "KH", "KR",
+    "KZ", "LA", "LI", "LK", "LT", "LU", "LV", "MA", "MD", "ME", "MK", "MR", "MT", "MX", "MY", "NG",
+    "NL", "NO", "NP", "NZ", "OM", "PE", "PH", "PL", "PT", "PY", "RO", "RS", "RU", "SA", "SE", "SG",
+    "SI", "SK", "SN", "SR", "SV", "TH", "TJ", "TR", "TW", "TZ", "UA", "UG", "US", "UY", "UZ", "VE",
+    "VN", "ZA", "ZM", "ZW",
+];
 
 #[rustfmt::skip]
 const TYPES: [&str; 116] = [
@@ -30,20 +37,37 @@ const TYPES: [&str; 116] = [
     "zw_tin",
 ];
 
-impl Read for TaxIdType {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a string");
-        };
-        match TYPES.iter().find(|word| *word == text) {
-            Some(word) => Some(Self(word)),
-            None => reader.wrong(at, "expected the type of a tax id, such as eu_vat"),
+/// Declares a word out of a list.
+macro_rules! one_of {
+    ($($(#[doc = $doc:literal])* $name:ident, $words:ident, $expected:literal;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, Serialize)]
+        #[serde(transparent)]
+        pub(crate) struct $name(&'static str);
+
+        impl Read for $name {
+            fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+                let Json::String(text) = json else {
+                    return reader.unexpected(json, at, "a string");
+                };
+                match $words.iter().find(|word| *word == text) {
+                    Some(word) => Some(Self(word)),
+                    None => reader.wrong(at, $expected),
+                }
+            }
         }
-    }
+
+        impl Describe for $name {
+            fn schema() -> Schema {
+                Schema::Choice { name: stringify!($name), words: $words.to_vec() }
+            }
+        }
+    )*};
 }
 
-impl Describe for TaxIdType {
-    fn schema() -> Schema {
-        Schema::Choice { name: "TaxIdType", words: TYPES.to_vec() }
-    }
+one_of! {
+    /// The country of an identifier at a tax authority.
+    TaxIdCountry, COUNTRIES, "expected the country of a tax id, such as DE";
+    /// The type of an identifier at a tax authority.
+    TaxIdType, TYPES, "expected the type of a tax id, such as eu_vat";
 }

@@ -253,7 +253,7 @@ fn invoicing_8_5_and_8_6_an_invoice_is_marked_as_paid_or_made_void() {
 }
 
 #[test]
-fn invoicing_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
+fn invoicing_4_4_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
     let (shop, _) = shop();
     let host = &shop.host;
     let by_hand = json!({"auto_issuance": false, "billing_cycle_anchor_configuration": {"day": 1}});
@@ -272,13 +272,23 @@ fn invoicing_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
         .error(400, "400-request-validation-errors");
     host.put(&path(&first, ""), json!({"colour": "red"}))
         .error(400, "400-request-validation-errors");
-    let issued = host.post(&path(&first, "/issue"), json!({})).ok(StatusCode::OK);
+    // It is of fees alone.
+    let issued =
+        host.post(&path(&first, "/issue"), json!({"synchronous": true})).ok(StatusCode::OK);
     assert_eq!(
         (&issued["status"], &issued["due_date"]),
         (&json!("issued"), &json!("2026-03-12T23:00:00.000000+00:00"))
     );
     host.call("POST", &path(&draft, "/issue"), "").error(400, "400-constraint-violation");
     set(host, "2026-04-02T00:00:00Z");
+    let synchronous = json!({"synchronous": true});
+    host.post(&path(&draft, "/issue"), synchronous.clone()).error(400, "400-constraint-violation");
+    let again = host.post(&path(&first, "/issue"), synchronous);
+    let detail = again.error(400, "400-constraint-violation")["detail"].to_string();
+    assert!(detail.contains("the invoice is issued, expected draft"), "{detail}");
+    let automatic = listed(host, "?status[]=draft").remove(0);
+    let automatic = host.post(&path(&automatic, "/issue"), ());
+    automatic.error(400, "400-constraint-violation");
     let summary = format!("{PATH}/summary/{}/issue", draft["id"].as_str().unwrap());
     let summary = host.call("POST", &summary, "").ok(StatusCode::OK);
     assert_eq!((&summary["status"], summary.get("line_items")), (&json!("issued"), None));

@@ -36,6 +36,7 @@ mod idempotency_sequences;
 mod invoice_documents;
 mod invoice_states;
 mod invoices;
+mod line_items;
 mod messages;
 mod metrics;
 mod one_off;

@@ -41,7 +41,7 @@ request! {
 
     /// How an invoice is issued.
     pub(crate) struct IssueInvoice {
-        /// True if the answer is to wait until it is issued, as it does either way.
+        /// True if the answer is to wait until it is issued, as it does either way: not for one with usage.
         synchronous: Option<bool>,
     }
 
@@ -59,6 +59,12 @@ request! {
         external_id: Option<String>,
         /// Notes in the caller's own words.
         notes: Option<String>,
+    }
+}
+
+impl IssueInvoice {
+    pub(crate) fn is_synchronous(&self) -> bool {
+        self.synchronous == Some(true)
     }
 }
 

@@ -115,6 +115,20 @@ impl Account {
         Call::new(self, Op::new("issue_invoice", id, |tx, id| Box::pin(issue_invoice(tx, *id))))
     }
 
+    /// Issues a draft of fees alone, and is [`issue_invoice`](Self::issue_invoice) else: what the published API
+    /// calls synchronous (invoicing 4.4).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`issue_invoice`](Self::issue_invoice);
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a line is of usage.
+    pub fn issue_invoice_of_fees(&self, id: InvoiceId) -> Call<Invoice> {
+        Call::new(
+            self,
+            Op::new("issue_invoice_of_fees", id, |tx, id| Box::pin(issue_invoice_of_fees(tx, *id))),
+        )
+    }
+
     /// Marks an invoice as paid by other means (invoicing 8.5).
     ///
     /// # Errors
@@ -352,6 +366,18 @@ async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoic
     show(tx, &mut invoice).await?;
     invoice.check_issue(tx.now)?;
     issue_draft(tx, invoice, None).await
+}
+
+async fn issue_invoice_of_fees(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+    let mut invoice = current_invoice(tx, id).await?;
+    show(tx, &mut invoice).await?;
+    let ids: Vec<_> = invoice.lines.iter().map(|line| line.price_id).collect();
+    let prices = rows::prices::prices_of_lines(tx, &ids).await?;
+    if let Some(usage) = prices.iter().find(|price| !price.charge.is_fixed()) {
+        let detail = format!("{} is usage, which is not issued synchronously", usage.name);
+        return Err(Error::constraint(detail).into());
+    }
+    issue_invoice(tx, id).await
 }
 
 /// Issues a draft, with taxes where these are known; one that is to be taxed waits for that first.
