@@ -51,25 +51,25 @@ pub(crate) struct Payload<'a> {
 #[serde(rename_all = "snake_case")]
 enum About {
     Backfill(Backfill),
-    CreditNote(CreditNote),
+    CreditNote(Box<CreditNote>),
     Customer(Box<Customer>),
-    Invoice(Box<AnInvoice>),
+    Invoice(AnInvoice),
     PaymentMethod(PaymentMethod),
-    Subscription(Box<ASubscription>),
+    Subscription(ASubscription),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum AnInvoice {
-    Whole(Invoice),
-    Summary(InvoiceSummary),
+    Whole(Box<Invoice>),
+    Summary(Box<InvoiceSummary>),
     Minified(InvoiceMinified),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum ASubscription {
-    Whole(Subscription),
+    Whole(Box<Subscription>),
     Summary(SubscriptionSummary),
     Small(SmallSubscription),
 }
@@ -134,27 +134,31 @@ impl About {
                     let summary = SubscriptionSummary::of(of, related, now);
                     ASubscription::Small(SmallSubscription::from(summary))
                 }
-                PayloadStyle::Expanded => ASubscription::Whole(Subscription::of(of, related, now)),
+                PayloadStyle::Expanded => {
+                    ASubscription::Whole(Box::new(Subscription::of(of, related, now)))
+                }
                 PayloadStyle::Standard => {
                     ASubscription::Summary(SubscriptionSummary::of(of, related, now))
                 }
             };
-            return Some(Self::Subscription(Box::new(of)));
+            return Some(Self::Subscription(of));
         }
         if let Some(of) = &message.credit_note {
-            return Some(Self::CreditNote(CreditNote::of(of, related, links)));
+            return Some(Self::CreditNote(Box::new(CreditNote::of(of, related, links))));
         }
         if let Some(of) = &message.invoice {
             let of = match (body, style) {
                 (Body::InvoiceDateElapsed { .. }, _) => {
                     AnInvoice::Minified(InvoiceMinified::of(of, related))
                 }
-                (_, PayloadStyle::Expanded) => AnInvoice::Whole(Invoice::of(of, related, links)),
+                (_, PayloadStyle::Expanded) => {
+                    AnInvoice::Whole(Box::new(Invoice::of(of, related, links)))
+                }
                 (_, PayloadStyle::Standard) => {
-                    AnInvoice::Summary(InvoiceSummary::of(of, related, links))
+                    AnInvoice::Summary(Box::new(InvoiceSummary::of(of, related, links)))
                 }
             };
-            return Some(Self::Invoice(Box::new(of)));
+            return Some(Self::Invoice(of));
         }
         if let Some(of) = &message.backfill {
             return Some(Self::Backfill(Backfill::of(of)));

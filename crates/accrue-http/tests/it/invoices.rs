@@ -253,7 +253,7 @@ fn invoicing_8_5_and_8_6_an_invoice_is_marked_as_paid_or_made_void() {
 }
 
 #[test]
-fn invoicing_4_4_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
+fn invoicing_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
     let (shop, _) = shop();
     let host = &shop.host;
     let by_hand = json!({"auto_issuance": false, "billing_cycle_anchor_configuration": {"day": 1}});
