@@ -189,7 +189,7 @@ fn ask(random: &mut Random) -> Ask {
         46..49 => Ask::Subscribe { customer: any },
         49..51 => {
             let hows =
-                [Cancel::Immediate, Cancel::EndOfTerm, Cancel::In(random.between(HOUR, 20 * DAY))];
+                [Cancel::Immediate, Cancel::EndOfTerm, Cancel::In(random.between(-10 * DAY, 20 * DAY))];
             Ask::Cancel { subscription: any, how: *random.pick(&hows) }
         }
         51..52 => Ask::Unschedule { subscription: any },
