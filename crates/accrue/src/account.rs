@@ -39,6 +39,9 @@ pub struct Configuration {
     /// host [answers](crate::Account::calculate_taxes). Off unless chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calculates_taxes: bool,
+    /// True where `invoice.issued_summary` is told beside `invoice.issued` (invoicing 4.3). Off unless chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tells_issued_summaries: bool,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -98,6 +101,7 @@ impl Default for Configuration {
             default_invoice_memo: None,
             least_charges: BTreeMap::new(),
             calculates_taxes: false,
+            tells_issued_summaries: false,
             features: Features::default(),
         }
     }

@@ -188,8 +188,11 @@ fn ask(random: &mut Random) -> Ask {
         44..46 => Ask::Customer { customer: any },
         46..49 => Ask::Subscribe { customer: any },
         49..51 => {
-            let hows =
-                [Cancel::Immediate, Cancel::EndOfTerm, Cancel::In(random.between(-10 * DAY, 20 * DAY))];
+            let hows = [
+                Cancel::Immediate,
+                Cancel::EndOfTerm,
+                Cancel::In(random.between(-10 * DAY, 20 * DAY)),
+            ];
             Ask::Cancel { subscription: any, how: *random.pick(&hows) }
         }
         51..52 => Ask::Unschedule { subscription: any },

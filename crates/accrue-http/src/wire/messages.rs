@@ -151,11 +151,11 @@ impl About {
                 (Body::InvoiceDateElapsed { .. }, _) => {
                     AnInvoice::Minified(InvoiceMinified::of(of, related))
                 }
+                (Body::InvoiceIssuedSummary { .. }, _) | (_, PayloadStyle::Standard) => {
+                    AnInvoice::Summary(Box::new(InvoiceSummary::of(of, related, links)))
+                }
                 (_, PayloadStyle::Expanded) => {
                     AnInvoice::Whole(Box::new(Invoice::of(of, related, links)))
-                }
-                (_, PayloadStyle::Standard) => {
-                    AnInvoice::Summary(Box::new(InvoiceSummary::of(of, related, links)))
                 }
             };
             return Some(Self::Invoice(of));

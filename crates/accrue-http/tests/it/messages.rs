@@ -82,6 +82,9 @@ fn everything_told() -> Vec<[Value; 2]> {
     };
     let ada = shop.customer["id"].as_str().unwrap();
     let customer = |rest: &str| format!("/v1/customers/{ada}{rest}");
+    let mut configuration = block_on(account.configuration()).unwrap();
+    configuration.tells_issued_summaries = true;
+    block_on(account.configure(configuration.clone()).into_future()).unwrap();
     let first = listed(host, "").remove(0);
     let id = |of: &Value| of["id"].as_str().unwrap().parse::<InvoiceId>().unwrap();
 
@@ -135,7 +138,6 @@ fn everything_told() -> Vec<[Value; 2]> {
     block_on(account.collect_payments(&Providers(true))).unwrap();
 
     // Due dates of what is left open are counted from another day.
-    let mut configuration = block_on(account.configuration()).unwrap();
     configuration.due_date_basis = DueDateBasis::IssueDate;
     block_on(account.configure(configuration.clone()).into_future()).unwrap();
     block_on(account.recalculate_due_dates().into_future()).unwrap();
@@ -169,7 +171,7 @@ fn everything_told() -> Vec<[Value; 2]> {
 }
 
 /// The rows of the table that messages are sent of: the resource, and what is told beside it.
-const TABLE: [(&str, &str, &str); 28] = [
+const TABLE: [(&str, &str, &str); 29] = [
     ("credit_note.issued", "credit_note", ""),
     ("credit_note.marked_as_void", "credit_note", ""),
     ("customer.balance_transaction_created", "customer", "balance_transaction"),
@@ -181,6 +183,7 @@ const TABLE: [(&str, &str, &str); 28] = [
     ("invoice.invoice_date_elapsed", "invoice", "invoice_date"),
     ("invoice.issue_failed", "invoice", "reason"),
     ("invoice.issued", "invoice", "automatically_marked_as_paid"),
+    ("invoice.issued_summary", "invoice", "automatically_marked_as_paid"),
     ("invoice.manually_marked_as_paid", "invoice", "external_id notes payment_received_date"),
     ("invoice.manually_marked_as_void", "invoice", ""),
     (
@@ -266,6 +269,9 @@ fn invoicing_17_2_the_shape_of_what_a_message_is_about() {
     let missing: Vec<_> = keys(whole).difference(&keys(summary)).copied().collect();
     assert_eq!(missing, left_out);
     assert!(keys(summary).is_subset(&keys(whole)));
+    for payload in of("invoice.issued_summary") {
+        assert_eq!(keys(&payload["invoice"]), keys(summary));
+    }
     for (kind, resource) in [
         ("credit_note.issued", "credit_note"),
         ("customer.balance_transaction_created", "customer"),

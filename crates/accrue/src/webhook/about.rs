@@ -19,6 +19,7 @@ impl Body {
             | Self::CreditBalanceRecovered(_)
             | Self::CreditLedgerIncremented { .. }
             | Self::InvoiceIssued { .. }
+            | Self::InvoiceIssuedSummary { .. }
             | Self::InvoiceIssueFailed { .. }
             | Self::InvoiceSyncSucceeded(_)
             | Self::InvoiceSyncFailed(_)
@@ -59,6 +60,7 @@ impl Body {
         match self {
             Self::InvoicingThresholdExceeded { invoice_id, .. }
             | Self::InvoiceIssued { invoice_id, .. }
+            | Self::InvoiceIssuedSummary { invoice_id, .. }
             | Self::InvoiceIssueFailed { invoice_id, .. }
             | Self::InvoiceDateElapsed { invoice_id, .. }
             | Self::InvoiceEdited { invoice_id, .. }

@@ -150,6 +150,14 @@ pub enum Body {
         /// True where nothing was left to pay.
         automatically_marked_as_paid: bool,
     },
+    /// `invoice.issued_summary`: beside `invoice.issued`, where the account is configured so.
+    #[serde(rename = "invoice.issued_summary")]
+    InvoiceIssuedSummary {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// True where nothing was left to pay.
+        automatically_marked_as_paid: bool,
+    },
     /// `invoice.issue_failed`: its tax was refused.
     #[serde(rename = "invoice.issue_failed")]
     InvoiceIssueFailed {
@@ -322,6 +330,7 @@ impl Body {
             Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",
             Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
             Self::InvoiceIssued { .. } => "invoice.issued",
+            Self::InvoiceIssuedSummary { .. } => "invoice.issued_summary",
             Self::InvoiceIssueFailed { .. } => "invoice.issue_failed",
             Self::InvoiceSyncSucceeded(_) => "invoice.sync_succeeded",
             Self::InvoiceSyncFailed(_) => "invoice.sync_failed",

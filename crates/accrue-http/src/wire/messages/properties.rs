@@ -304,7 +304,8 @@ impl<'a> Properties<'a> {
             Body::BalanceTransactionCreated { transaction } => {
                 Self::Transaction { balance_transaction: BalanceTransaction::from(&**transaction) }
             }
-            Body::InvoiceIssued { automatically_marked_as_paid, .. } => {
+            Body::InvoiceIssued { automatically_marked_as_paid, .. }
+            | Body::InvoiceIssuedSummary { automatically_marked_as_paid, .. } => {
                 Self::Issued { automatically_marked_as_paid: *automatically_marked_as_paid }
             }
             Body::InvoiceIssueFailed { reason, .. } => Self::IssueFailed { reason },

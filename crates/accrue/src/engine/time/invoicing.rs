@@ -292,6 +292,11 @@ async fn issue_by(
     let automatically_marked_as_paid = invoice.paid_at.is_some();
     let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
+    if configuration.tells_issued_summaries {
+        let invoice_id = invoice.id;
+        let body = Body::InvoiceIssuedSummary { invoice_id, automatically_marked_as_paid };
+        outbox::tell(tx, invoice.customer_id, at, body).await?;
+    }
     for transaction in transactions {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
