@@ -163,13 +163,18 @@ impl About {
         if let Some(of) = &message.backfill {
             return Some(Self::Backfill(Backfill::of(of)));
         }
+        // What is about something that is gone is not about its customer.
+        let is_gone = body.subscription_id().is_some()
+            || body.invoice_id().is_some()
+            || body.credit_note_id().is_some()
+            || body.backfill_id().is_some();
         let is_of_account = matches!(
             body,
             Body::DueDateRecalculationStarted { .. }
                 | Body::DueDateRecalculationCompleted { .. }
                 | Body::DueDateRecalculationCanceled { .. }
         );
-        let of = message.customer.as_ref().filter(|_| !is_of_account)?;
+        let of = message.customer.as_ref().filter(|_| !is_gone && !is_of_account)?;
         Some(Self::Customer(Box::new(Customer::from(of))))
     }
 }

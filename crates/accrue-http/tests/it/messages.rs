@@ -292,3 +292,19 @@ fn invoicing_17_2_the_shape_of_what_a_message_is_about() {
     assert_eq!(previous[0], &json!({"metadata": {}}));
     assert!(previous[1]["due_date"].is_string(), "{previous:?}");
 }
+
+#[test]
+fn invoicing_17_2_a_draft_that_is_gone_is_not_its_customer() {
+    let (shop, subscription) = shop();
+    set(&shop.host, "2026-04-01T12:00:00Z");
+    let of = subscription["id"].as_str().unwrap();
+    let past = json!({
+        "cancel_option": "requested_date", "cancellation_date": "2026-03-20T00:00:00Z",
+    });
+    shop.host.post(&format!("/v1/subscriptions/{of}/cancel"), past).ok(StatusCode::OK);
+    let told = taken(&shop.host);
+    let elapsed = |of: &&[Value; 2]| of[0]["type"] == "invoice.invoice_date_elapsed";
+    let about: Vec<_> = told.iter().filter(elapsed).map(|[of, _]| keys(of)).collect();
+    assert!(about.iter().all(|keys| !keys.contains("customer")), "{about:?}");
+    assert!(about.iter().any(|keys| !keys.contains("invoice")), "{about:?}");
+}

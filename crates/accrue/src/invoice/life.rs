@@ -220,9 +220,31 @@ impl Invoice {
         now: Timestamp,
     ) -> Result<Option<BalanceTransaction>, Error> {
         self.check_status(&[InvoiceStatus::Issued])?;
+        self.take_back(customer, receivables, transaction_id, now)
+    }
+
+    /// Tells whether nobody has paid for it: it is issued, or nothing was left to pay.
+    pub(crate) fn is_unpaid(&self) -> bool {
+        let is_paid_for = self.payment_received_at.is_some() || self.is_marked_as_paid;
+        match self.status {
+            InvoiceStatus::Issued => true,
+            InvoiceStatus::Paid => !is_paid_for,
+            _ => false,
+        }
+    }
+
+    /// Makes what nobody has paid for void, as [`void`](Self::void) does (invoicing 6.2).
+    pub(crate) fn take_back(
+        &mut self,
+        customer: &mut Customer,
+        receivables: &mut Receivables,
+        transaction_id: BalanceTransactionId,
+        now: Timestamp,
+    ) -> Result<Option<BalanceTransaction>, Error> {
         self.check_no_payment()?;
         self.check_not_synced()?;
         (self.status, self.voided_at) = (InvoiceStatus::Void, Some(now));
+        self.paid_at = None;
         let moved = self.balance_transactions.iter();
         let moved = moved.filter(|of| of.action != BalanceAction::OverpaymentRefund);
         let by: Decimal = moved.map(|of| &of.starting_balance - &of.ending_balance).sum();

@@ -1,7 +1,7 @@
 //! Ends of subscriptions that lie in the past (invoicing 6.2).
 
 use accrue::{
-    Decimal, ErrorKind, IdempotencyKey, PageRequest, Patch, Timeframe,
+    CivilDate, Decimal, ErrorKind, IdempotencyKey, PageRequest, Patch, Timeframe,
     cost::CostQuery,
     credit::{CreditBlockFilter, NewLedgerEntry},
     customer::{CustomerUpdate, PaymentProvider},
@@ -42,6 +42,16 @@ fn cancel(
 ) -> Result<Subscription, accrue::Error> {
     let when = Cancellation::RequestedDate(at(date));
     run(invoiced.fixture.account.cancel_subscription(of.id, when))
+}
+
+fn by_hand() -> NewInvoiceLine {
+    NewInvoiceLine {
+        subject: LineSubject::Named(name("by hand")),
+        start_date: CivilDate::parse("2027-03-01").unwrap(),
+        end_date: CivilDate::parse("2027-03-01").unwrap(),
+        quantity: Decimal::from(1),
+        amount: number("7"),
+    }
 }
 
 fn everything(invoiced: &Invoiced) -> Vec<String> {
@@ -192,14 +202,7 @@ fn invoicing_6_2_a_draft_of_the_very_boundary_keeps_its_lines() {
     let fixture = &invoiced.fixture;
     let drafts = fixture.invoices(DRAFT);
     let draft = drafts.iter().find(|of| of.invoice_date == at("2027-04-01T00:00:00Z")).unwrap();
-    let line = NewInvoiceLine {
-        subject: LineSubject::Named(name("by hand")),
-        start_date: accrue::CivilDate::parse("2027-03-01").unwrap(),
-        end_date: accrue::CivilDate::parse("2027-03-01").unwrap(),
-        quantity: Decimal::from(1),
-        amount: number("7"),
-    };
-    run(fixture.account.create_invoice_line(draft.id, line)).unwrap();
+    run(fixture.account.create_invoice_line(draft.id, by_hand())).unwrap();
     cancel(&invoiced, &subscription, "2027-04-01T00:00:00Z").unwrap();
     assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2027-04-01: usage 10, by hand 7 = 17"]);
     fixture.tick_at("2027-04-02T00:00:00Z");
@@ -208,6 +211,55 @@ fn invoicing_6_2_a_draft_of_the_very_boundary_keeps_its_lines() {
         "00002 issued 2027-04-01: usage 10, by hand 7 = 17"
     );
     assert_eq!(fixture.invoices(DRAFT), []);
+}
+
+#[test]
+fn invoicing_6_2_what_came_to_nothing_does_not_stand_in_the_way() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let fixture = &invoiced.fixture;
+    fixture.set(MARCH);
+    let subscription = invoiced.subscribe(MARCH);
+    invoiced.move_balance("4", BalanceDirection::Increment);
+    for (used, n) in [("2027-03-10T00:00:00Z", "1"), ("2027-03-30T00:00:00Z", "1")] {
+        fixture.tick_at(used);
+        invoiced.use_at(used, used, n);
+    }
+    fixture.tick_at("2027-05-20T10:00:00Z");
+    let before = ["00002 paid 2027-05-01: usage 0 = 0", "00001 paid 2027-04-01: usage 4 = 4"];
+    assert_eq!(everything(&invoiced)[1..], before);
+    assert_eq!(invoiced.balance(), "0");
+    cancel(&invoiced, &subscription, "2027-03-17T00:00:00Z").unwrap();
+    fixture.tick();
+    let void = fixture.invoices(&[InvoiceStatus::Void]);
+    assert!(void.len() == 2 && void.iter().all(|of| of.paid_at.is_none()));
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00003 paid 2027-03-17: usage 2 = 2"]);
+    assert_eq!(invoiced.balance(), "2");
+}
+
+#[test]
+fn invoicing_6_2_what_somebody_made_void_at_the_boundary_is_not_billed_anew() {
+    let (invoiced, subscription) = billed("2027-04-20T10:00:00Z");
+    let fixture = &invoiced.fixture;
+    run(fixture.account.void_invoice(fixture.invoices(SETTLED)[0].id)).unwrap();
+    cancel(&invoiced, &subscription, "2027-04-01T00:00:00Z").unwrap();
+    fixture.tick_at("2027-06-20T10:00:00Z");
+    let expected =
+        ["00002 void 2027-04-01: usage 10, fee 93 = 103", "00001 issued 2027-03-01: fee 93 = 93"];
+    assert_eq!(everything(&invoiced), expected);
+}
+
+#[test]
+fn invoicing_6_2_lines_by_hand_of_the_next_draft_go_to_the_closing_invoice() {
+    let (invoiced, subscription) = billed("2027-03-20T10:00:00Z");
+    let fixture = &invoiced.fixture;
+    let draft = fixture.invoices(DRAFT).remove(0);
+    run(fixture.account.create_invoice_line(draft.id, by_hand())).unwrap();
+    cancel(&invoiced, &subscription, "2027-03-17T00:00:00Z").unwrap();
+    fixture.tick();
+    assert_eq!(
+        all(&fixture.invoices(SETTLED))[0],
+        "00002 issued 2027-03-17: usage 10, by hand 7 = 17"
+    );
 }
 
 #[test]
@@ -242,20 +294,21 @@ fn invoicing_6_2_credits_that_later_usage_drew_come_back() {
     for (used, n) in [
         ("2027-03-10T00:00:00Z", "1"),
         ("2027-03-30T00:00:00Z", "2"),
+        ("2027-04-10T00:00:00Z", "4"),
         ("2027-05-10T00:00:00Z", "8"),
     ] {
         fixture.tick_at(used);
         invoiced.use_at(used, used, n);
     }
-    fixture.tick_at("2027-05-20T00:00:00Z");
-    assert_eq!(left(), ["78"]);
+    fixture.tick_at("2027-08-20T00:00:00Z");
+    assert_eq!(left(), ["70"]);
     cancel(&invoiced, &subscription, "2027-03-17T00:00:00Z").unwrap();
     assert_eq!(left(), ["98"]);
     fixture.tick();
     let closing = fixture.invoices(SETTLED).remove(0);
-    assert_eq!(shown(&closing), "00004 paid 2027-03-17: usage 0 = 0");
+    assert_eq!(shown(&closing), "00007 paid 2027-03-17: usage 0 = 0");
     assert_eq!(closing.lines[0].credits_applied, number("2"));
-    fixture.tick_at("2027-09-01T00:00:00Z");
+    fixture.tick_at("2027-12-01T00:00:00Z");
     assert_eq!(left(), ["98"]);
 }
 

@@ -230,7 +230,9 @@ async fn cancel_subscription(
         Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
     };
     outbox::tell(tx, customer_id, tx.now, body).await?;
-    if end < tx.now {
+    // Its boundaries may have passed also where this began before them, and lost a race.
+    let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
+    if end < tx.now || passed.is_some_and(|passed| end < passed) {
         rewinding::rewind(tx, &mut entry, end).await?;
     }
     crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;

@@ -25,31 +25,40 @@ pub(in crate::engine) async fn rewind(
     entry: &mut SubscriptionEntry,
     end: Timestamp,
 ) -> Result<(), Error> {
-    let Some(passed) = entry.invoicing.as_ref().map(|of| of.passed) else { return Ok(()) };
+    let Some(invoicing) = &entry.invoicing else { return Ok(()) };
+    let (passed, upcoming) = (invoicing.passed, invoicing.upcoming().map(|draft| draft.id));
     let before = end.saturating_sub(INSTANT);
     let card = prices::card(tx, entry).await?;
     let closes = card.next_due(Some(before)) == Some(end);
     let has_usage = card.has_usage_due(end);
-    let mut passed = passed.map(|passed| passed.min(before));
 
-    let mut later = invoices::of_subscription_from(tx, &entry.subscription, end).await?;
-    later.retain(|of| of.status != InvoiceStatus::Void);
-    if later.len() > limits::REWOUND {
+    let later = invoices::of_subscription_from(tx, &entry.subscription, end).await?;
+    let is_open = |of: &InvoiceStatus| matches!(of, InvoiceStatus::Draft | InvoiceStatus::Void);
+    let issued = later.iter().filter(|of| !is_open(&of.status)).count();
+    if issued > limits::REWOUND {
         let most = limits::REWOUND;
-        let detail = format!("{} invoices are dated {end} or later, at most {most}", later.len());
+        let detail = format!("{issued} invoices are dated {end} or later, at most {most}");
         return Err(Error::constraint(detail));
     }
     let closing =
         |of: &Invoice| closes && of.invoice_date == end && of.source == InvoiceSource::Subscription;
+    let (mut kept, mut is_billed_anew) = (None, false);
     for mut invoice in later {
         match invoice.status {
-            InvoiceStatus::Draft if closing(&invoice) => passed = Some(end),
+            // Its boundary has not passed: it goes to that of the end, or goes.
+            InvoiceStatus::Draft if Some(invoice.id) == upcoming => {}
+            // What somebody has made void is not billed by itself.
+            InvoiceStatus::Draft | InvoiceStatus::Void if closing(&invoice) => kept = Some(end),
+            InvoiceStatus::Void => {}
             InvoiceStatus::Draft => {
                 invoices::remove(tx, &invoice).await?;
                 let drafts = entry.invoicing.iter_mut().map(|of| &mut of.drafts);
                 drafts.for_each(|drafts| drafts.retain(|of| of.id != invoice.id));
             }
-            InvoiceStatus::Issued => voiding::void(tx, &mut invoice).await?,
+            _ if invoice.is_unpaid() => {
+                is_billed_anew |= closing(&invoice);
+                voiding::take_back(tx, &mut invoice).await?;
+            }
             status => {
                 let Invoice { invoice_number, invoice_date, .. } = &invoice;
                 let status = status.name();
@@ -59,7 +68,8 @@ pub(in crate::engine) async fn rewind(
         }
     }
     if let Some(of) = &mut entry.invoicing {
-        of.passed = passed;
+        let kept = kept.filter(|_| !is_billed_anew);
+        of.passed = kept.or_else(|| passed.map(|passed| passed.min(before)));
         of.drafts
             .iter_mut()
             .filter(|of| of.boundary == end)

@@ -1,7 +1,8 @@
 //! Invoices that become void (invoicing 8.6).
 
 use crate::{
-    Error,
+    BalanceTransactionId, Error, Timestamp,
+    customer::Customer,
     engine::{
         kernel::Transaction,
         rows::{
@@ -10,7 +11,7 @@ use crate::{
         },
         time::collecting,
     },
-    invoice::Invoice,
+    invoice::{BalanceTransaction, Invoice, Receivables},
     webhook::Body,
 };
 
@@ -20,11 +21,36 @@ pub(in crate::engine) async fn void(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
 ) -> Result<(), Error> {
+    void_by(tx, invoice, Invoice::void).await
+}
+
+/// Makes an invoice void that nobody has paid for, because its subscription ends before it (invoicing 6.2).
+pub(super) async fn take_back(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+) -> Result<(), Error> {
+    void_by(tx, invoice, Invoice::take_back).await
+}
+
+/// Makes an invoice void in the books of a customer.
+type Voids = fn(
+    &mut Invoice,
+    &mut Customer,
+    &mut Receivables,
+    BalanceTransactionId,
+    Timestamp,
+) -> Result<Option<BalanceTransaction>, Error>;
+
+async fn void_by(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+    void: Voids,
+) -> Result<(), Error> {
     let (before, customer_id, invoice_id) = (invoice.status, invoice.customer_id, invoice.id);
     let mut books = invoices::books(tx, customer_id).await?;
     let Books { entry, receivables } = &mut books;
     let id = invoices::transaction_id(tx);
-    let transaction = invoice.void(&mut entry.customer, receivables, id, tx.now)?;
+    let transaction = void(invoice, &mut entry.customer, receivables, id, tx.now)?;
     invoices::save_books(tx, &books, transaction.as_ref()).await?;
     outbox::tell(tx, customer_id, tx.now, Body::InvoiceMarkedAsVoid { invoice_id }).await?;
     if let Some(transaction) = transaction {
