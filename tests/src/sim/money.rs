@@ -207,13 +207,22 @@ impl World {
             let own = read.invoices.iter();
             let own = own.filter(|of| of.subscription_id.map(|id| id.to_string()) == id);
             let own = own.filter(|of| of.source == InvoiceSource::Subscription);
-            let passed = own.clone().map(|of| of.invoice_date.micros()).filter(|at| *at <= now);
-            let mut passed: Vec<_> = passed.collect();
-            passed.sort_unstable();
+            let passed = own.clone().filter(|of| of.invoice_date.micros() <= now);
+            let dates = |is_void: bool| -> Vec<_> {
+                let of = passed.clone().filter(|of| (of.status == InvoiceStatus::Void) == is_void);
+                of.map(|of| of.invoice_date.micros()).collect()
+            };
+            let (void, mut billed) = (dates(true), dates(false));
             let expected = subscription.boundaries(now);
-            if passed != expected {
+            // What is void was a boundary, unless an end that was dated before it has taken it back.
+            let is_taken_back = |at: &i64| subscription.end.is_some_and(|end| end <= *at);
+            let is_void = void.iter().filter(|at| !is_taken_back(at) || expected.contains(at));
+            billed.extend(is_void.filter(|at| !billed.contains(at)).collect::<BTreeSet<_>>());
+            billed.sort_unstable();
+            if billed != expected {
                 return Err(format!(
-                    "invoices of {passed:?}, expected of {expected:?}: {subscription:?}, now {now}"
+                    "invoices of {billed:?}, void of {void:?}, expected of {expected:?}: \
+                     {subscription:?}, now {now}"
                 ));
             }
             let ahead = own.clone().filter(|of| of.invoice_date.micros() > now).count();
