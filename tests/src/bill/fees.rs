@@ -148,16 +148,19 @@ impl Seats {
         share: Share,
     ) -> Vec<BigDecimal> {
         let places = |of: &BigDecimal| of.normalized().fractional_digit_count().max(share.places);
-        let (mut left, mut off) = (fall.clone(), Vec::new());
+        let mut left = fall.clone();
+        // What each discount gives back, with the digits that it is rounded to, once.
+        let mut off: Vec<(BigDecimal, i64)> = Vec::new();
         while !left.is_zero() {
             let Some(mut last) = self.added.pop() else { break };
             let part =
                 if left.abs() < last.level.abs() { left.clone() } else { last.level.clone() };
             let whole = &fall * &last.charged;
-            for own in last.off.iter().filter(|_| whole > BigDecimal::zero()) {
-                let exact = amount * &part * own / &whole;
-                let places = places(amount).max(places(own));
-                off.push(exact.with_scale_round(places, RoundingMode::HalfUp));
+            off.resize(off.len().max(last.off.len()), (BigDecimal::zero(), places(amount)));
+            let owns = last.off.iter().zip(&mut off);
+            for (own, (sum, digits)) in owns.filter(|_| whole > BigDecimal::zero()) {
+                *sum += amount * &part * own / &whole;
+                *digits = places(own).max(*digits);
             }
             last.level -= &part;
             left -= part;
@@ -165,7 +168,9 @@ impl Seats {
                 self.added.push(last);
             }
         }
-        off
+        let round =
+            |(sum, digits): (BigDecimal, i64)| sum.with_scale_round(digits, RoundingMode::HalfUp);
+        off.into_iter().map(round).collect()
     }
 }
 

@@ -139,23 +139,23 @@ impl Lots {
     }
 
     /// Takes a part of the level back, of the latest charges first, for which an amount falls due. Returns
-    /// what each discount adds to that: the share of what it has added to those charges.
+    /// what each discount adds to that: the share of what it has added to those charges, rounded once.
     fn take_back(&mut self, fall: Decimal, amount: &Decimal, places: u32) -> Vec<Decimal> {
         let (whole, mut left) = (fall.clone(), fall);
-        let mut places = places.max(amount.places());
-        let mut taken: Vec<Decimal> = Vec::new();
+        let least = places.max(amount.places());
+        let mut taken: Vec<(Decimal, u32)> = Vec::new();
         while !left.is_zero()
             && let Some(lot) = self.0.last_mut()
         {
             let is_all = (&left - &lot.level).is_negative() == lot.level.is_negative();
             let part = if is_all { lot.level.clone() } else { left.clone() };
-            taken.resize(lot.off.len().max(taken.len()), Decimal::zero());
+            taken.resize(lot.off.len().max(taken.len()), (Decimal::zero(), least));
             let charged = &whole * &lot.charged;
             // What was rounded to nothing has no discount.
             let is_charged = charged > Decimal::zero();
             let shares = taken.iter_mut().zip(&lot.off);
-            for (sum, off) in shares.filter(|(_, off)| is_charged && !off.is_zero()) {
-                places = places.max(off.places());
+            for ((sum, places), off) in shares.filter(|(_, off)| is_charged && !off.is_zero()) {
+                *places = (*places).max(off.places());
                 *sum += amount.share(&(&part * off), &charged, places.saturating_add(EXACT));
             }
             lot.level -= &part;
@@ -164,6 +164,6 @@ impl Lots {
                 self.0.pop();
             }
         }
-        taken.into_iter().map(|sum| sum.round(places)).collect()
+        taken.into_iter().map(|(sum, places)| sum.round(places)).collect()
     }
 }

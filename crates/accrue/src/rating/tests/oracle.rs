@@ -32,13 +32,13 @@ struct Added {
 /// Gives some of what was added last back, for an amount, with the share of its discounts: rounded once.
 fn give_back(added: &mut Vec<Added>, level: Exact, amount: Exact, off: &mut [Exact]) {
     let mut left = level;
-    let mut unit_places = places(amount).max(2);
-    let mut shares = vec![(0, 1); off.len()];
+    let mut shares = vec![((0, 1), places(amount).max(2)); off.len()];
     while left != 0 {
         let mut last = added.pop().unwrap();
         let part = if left.abs() < last.level.abs() { left } else { last.level };
-        for (share, own) in shares.iter_mut().zip(&last.off).filter(|(_, own)| **own != 0) {
-            unit_places = unit_places.max(places(*own));
+        for ((share, digits), own) in shares.iter_mut().zip(&last.off).filter(|(_, own)| **own != 0)
+        {
+            *digits = (*digits).max(places(*own));
             *share = plus(*share, times((part, level), (*own, last.charged)));
         }
         last.level -= part;
@@ -47,8 +47,8 @@ fn give_back(added: &mut Vec<Added>, level: Exact, amount: Exact, off: &mut [Exa
             added.push(last);
         }
     }
-    let unit = 10_i128.pow(10 - unit_places);
-    for (sum, share) in off.iter_mut().zip(shares) {
+    for (sum, (share, digits)) in off.iter_mut().zip(shares) {
+        let unit = 10_i128.pow(10 - digits);
         let (number, by) = times(share, (amount, unit));
         *sum += half_up(number, by) * unit;
     }
