@@ -542,7 +542,10 @@ class Suite(unittest.TestCase):
         with self.assertRaises(orb.ConstraintViolation):
             invoices.issue(later.id)
         wait(days=40)
-        self.assertEqual(invoices.issue_summary(later.id, synchronous=True).status, "issued")
+        with self.assertRaises(orb.ConstraintViolation):
+            # It has usage.
+            invoices.issue_summary(later.id, synchronous=True)
+        self.assertEqual(invoices.issue_summary(later.id).status, "issued")
         [second, same] = listed(automatic, "issued")
         self.assertEqual((second.id, same.id), (draft.id, first.id))
         self.assertEqual((second.total, second.status), (draft.total, "issued"))
