@@ -19,15 +19,15 @@ request! {
         name: Maybe<Name>,
         /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
-        /// True if its invoices are collected without a request: stored and given back.
+        /// True if its invoices are collected without a request.
         auto_collection: Maybe<Kept<bool>>,
-        /// True if its invoices are issued without approval: stored and given back.
+        /// True if its invoices are issued without approval.
         auto_issuance: Maybe<Kept<bool>>,
-        /// Memo of its invoices: stored and given back.
+        /// Memo of its invoices.
         default_invoice_memo: Maybe<Kept<String>>,
         /// Amount that usage may come to in a billing period before it is invoiced, above zero; null removes it.
         invoicing_threshold: Maybe<Kept<Decimal>>,
-        /// Number of days between issue and due date of an invoice: stored and given back.
+        /// Number of days between issue and due date of an invoice.
         net_terms: Maybe<Kept<Whole<0, 1_000_000>>>,
     }
 

@@ -46,15 +46,15 @@ request! {
         coupon_redemption_code: Option<RedemptionCode>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// True if its invoices are collected without a request: stored and given back.
+        /// True if its invoices are collected without a request.
         auto_collection: Option<Kept<bool>>,
-        /// True if its invoices are issued without approval: stored and given back.
+        /// True if its invoices are issued without approval.
         auto_issuance: Option<Kept<bool>>,
-        /// Memo of its invoices: stored and given back.
+        /// Memo of its invoices.
         default_invoice_memo: Option<Kept<String>>,
         /// Amount that usage may come to in a billing period before it is invoiced, above zero.
         invoicing_threshold: Option<Kept<Decimal>>,
-        /// Number of days between issue and due date of an invoice: stored and given back.
+        /// Number of days between issue and due date of an invoice.
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,
         /// Marketplace that it was bought in: stored.
         external_marketplace: Option<Kept<Marketplace>>,

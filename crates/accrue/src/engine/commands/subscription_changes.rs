@@ -49,7 +49,7 @@ impl Account {
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, the date
     /// lies before its start, more than [100](crate::limits::REWOUND) billing periods or invoices would be
-    /// taken back, or one of those is paid, synced, or being so; and where fees would be credited to a customer
+    /// taken back, or one of those was paid for or synced, or is about to be; and where fees would be credited to a customer
     /// of an invoicing provider, whose balance pays for nothing (invoicing 10.6).
     pub fn cancel_subscription(
         &self,

@@ -19,7 +19,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// A constraint violation where one of them is paid, synced, or being so, or where there are too many.
+/// A constraint violation where somebody has paid for one of them, it is synced or about to be, or there are too many.
 pub(in crate::engine) async fn rewind(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
