@@ -27,7 +27,7 @@ pub(crate) use self::{
     collection::{Attempt, Attempted, CollectionStep},
     credited::{Credit, Crediting, Share},
     dunning::Dunned,
-    figures::{Charges, lines},
+    figures::{Charges, DrawnCredits, lines},
     life::Issue,
     purchase::Bought,
     tax::TaxAnswer,
@@ -35,7 +35,7 @@ pub(crate) use self::{
 };
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
-    by_hand::{InvoiceDiscount, LineSubject, NewInvoiceLine},
+    by_hand::{InvoiceDiscount, LineSubject, LinesEdit, NewInvoiceLine},
     collection::{
         AutoCollection, PaymentAttempt, PaymentFailure, PaymentInstrument, PaymentOutcome,
         StartedPayment,

@@ -12,7 +12,7 @@ use crate::{
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
-    invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine},
+    invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine, LinesEdit},
     item::Item,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
@@ -37,6 +37,8 @@ pub struct Names {
     pub(crate) plans: BTreeSet<PlanId>,
     pub(crate) prices: BTreeSet<PriceId>,
     pub(crate) versions: BTreeSet<(PlanId, PlanVersion)>,
+    /// Prices that are nowhere but in the resource itself.
+    pub(crate) own_prices: Vec<Price>,
 }
 
 /// Resources that others name, and those that these name in turn.
@@ -229,6 +231,9 @@ impl Naming for Message {
             Body::CreditBalanceDepleted(of)
             | Body::CreditBalanceDropped(of)
             | Body::CreditBalanceRecovered(of) => of.alert.name(names),
+            Body::InvoiceEdited { lines: Some(LinesEdit::Removed { price, .. }), .. } => {
+                names.own_prices.push(Price::clone(price));
+            }
             _ => {}
         }
     }

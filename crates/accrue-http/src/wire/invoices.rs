@@ -304,6 +304,27 @@ pub(crate) enum Shown {
     WithoutZeros,
 }
 
+/// The lines of an invoice as they were before an edit, and the discounts over it where these were others.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PreviousLines {
+    line_items: Vec<InvoiceLineItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    discounts: Option<Vec<InvoiceLevelDiscount>>,
+}
+
+impl PreviousLines {
+    pub(crate) fn of(
+        invoice: &invoice::Invoice,
+        edit: &invoice::LinesEdit,
+        related: &Related,
+    ) -> Self {
+        let before = invoice.without(edit);
+        let is_other = before.discount != invoice.discount;
+        let Figures { line_items, discounts, .. } = Figures::of(&before, related, Shown::EveryLine);
+        Self { line_items, discounts: is_other.then_some(discounts) }
+    }
+}
+
 impl Invoice {
     /// Writes an invoice with every line, and the resources that it names.
     pub(crate) fn of(invoice: &invoice::Invoice, related: &Related, links: &Links) -> Self {

@@ -168,13 +168,7 @@ impl About {
             || body.invoice_id().is_some()
             || body.credit_note_id().is_some()
             || body.backfill_id().is_some();
-        let is_of_account = matches!(
-            body,
-            Body::DueDateRecalculationStarted { .. }
-                | Body::DueDateRecalculationCompleted { .. }
-                | Body::DueDateRecalculationCanceled { .. }
-        );
-        let of = message.customer.as_ref().filter(|_| !is_gone && !is_of_account)?;
+        let of = message.customer.as_ref().filter(|_| !is_gone)?;
         Some(Self::Customer(Box::new(Customer::from(of))))
     }
 }

@@ -308,3 +308,55 @@ fn invoicing_17_2_a_draft_that_is_gone_is_not_its_customer() {
     assert!(about.iter().all(|keys| !keys.contains("customer")), "{about:?}");
     assert!(about.iter().any(|keys| !keys.contains("invoice")), "{about:?}");
 }
+
+#[test]
+fn invoicing_17_2_lines_are_told_as_they_were() {
+    let (shop, _) = shop();
+    let host = &shop.host;
+    let item = host.item("Work");
+    let line = json!({
+        "start_date": "2026-03-01", "end_date": "2026-03-10", "quantity": 1, "name": "Days",
+        "item_id": item, "model_type": "unit", "unit_config": {"unit_amount": "20.00"},
+    });
+    let new = json!({
+        "external_customer_id": "ada", "currency": "EUR", "invoice_date": "2026-03-09",
+        "line_items": [line],
+        "discount": {
+            "discount_type": "amount", "amount_discount": "3.00",
+            "filters": [{"field": "item_id", "operator": "includes", "values": [item]}],
+        },
+    });
+    let one = host.post("/v1/invoices", new).ok(StatusCode::CREATED);
+    taken(host);
+    let fetched = || host.get(&path(&one, "")).ok(StatusCode::OK);
+    let previous = || {
+        let mut told = taken(host);
+        assert_eq!(told.len(), 1, "{told:?}");
+        told.remove(0).map(|mut of| of["properties"]["previous_attributes"].take())
+    };
+    let figures = ["amount_due", "discounts", "line_items", "subtotal", "total"];
+    let before = |invoice: &Value| json!(figures.map(|name| &invoice[name]));
+
+    // Another line takes a share of the discount.
+    let body = json!({
+        "invoice_id": one["id"], "start_date": "2026-03-01", "end_date": "2026-03-10", "quantity": 1,
+        "item_id": item, "amount": "10.00",
+    });
+    let added = host.post("/v1/invoice_line_items", body).ok(StatusCode::CREATED);
+    let two = fetched();
+    assert_eq!(two["line_items"][0]["amount"], "18.00");
+    let [whole, standard] = previous();
+    assert_eq!((before(&whole), Vec::from_iter(keys(&whole))), (before(&one), figures.to_vec()));
+    assert_eq!(standard, whole);
+
+    for removed in [&one["line_items"][0]["id"], &added["id"]] {
+        let (invoice, removed) = (fetched(), removed.as_str().unwrap());
+        host.call("DELETE", &format!("/v1/invoice_line_items/{removed}"), ());
+        let [whole, _] = previous();
+        assert_eq!(
+            (before(&whole), Vec::from_iter(keys(&whole))),
+            (before(&invoice), figures.to_vec())
+        );
+    }
+    assert_eq!(fetched()["line_items"], json!([]));
+}

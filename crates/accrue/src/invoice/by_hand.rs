@@ -59,6 +59,27 @@ pub struct InvoiceDiscount {
     pub reason: Option<Description>,
 }
 
+/// What an edit did to the lines by hand of a draft (invoicing 9.6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LinesEdit {
+    /// It added a line.
+    Added {
+        /// The line.
+        line_id: InvoiceLineId,
+    },
+    /// It removed a line.
+    Removed {
+        /// The line, before a discount over the invoice.
+        line: Box<InvoiceLine>,
+        /// Its price, which went with it.
+        price: Box<Price>,
+        /// Number of lines by hand that were before it.
+        place: usize,
+    },
+}
+
 /// What a line by hand is made of.
 pub(super) struct Made {
     pub(super) name: Name,
@@ -127,12 +148,7 @@ impl Invoice {
             carried: Carried::NONE,
             created_at: now,
         };
-        if let Some(discount) = &mut self.discount
-            && PriceFilter::all_pass(&discount.filters, &price)
-        {
-            discount.price_ids.insert(price_id);
-        }
-        self.by_hand.push(InvoiceLine {
+        let line = InvoiceLine {
             id: InvoiceLineId::part_of(self.id.as_bytes(), &[price_id.as_bytes()]),
             price_id,
             name,
@@ -147,16 +163,20 @@ impl Invoice {
             tax_amounts: Vec::new(),
             amount,
             parts: Vec::new(),
-        });
+        };
+        self.place_by_hand(self.by_hand.len(), line, &price);
         price
     }
 
-    /// Removes a line by hand, and returns its price (invoicing 9.6).
+    /// Removes a line by hand, and returns it with its place (invoicing 9.6).
     ///
     /// # Errors
     ///
     /// Where there is no such line, it is not by hand, or the invoice is no draft.
-    pub(crate) fn remove_by_hand(&mut self, id: InvoiceLineId) -> Result<PriceId, Error> {
+    pub(crate) fn remove_by_hand(
+        &mut self,
+        id: InvoiceLineId,
+    ) -> Result<(usize, InvoiceLine), Error> {
         if !self.lines.iter().any(|line| line.id == id) {
             return Err(Error::not_found("invoice line item", id));
         }
@@ -164,11 +184,46 @@ impl Invoice {
         let Some(place) = self.by_hand.iter().position(|line| line.id == id) else {
             return Err(Error::constraint("the line is of a subscription, expected one by hand"));
         };
+        Ok((place, self.take_by_hand(place)))
+    }
+
+    fn take_by_hand(&mut self, place: usize) -> InvoiceLine {
         let line = self.by_hand.remove(place);
         if let Some(discount) = &mut self.discount {
             discount.price_ids.remove(&line.price_id);
         }
-        Ok(line.price_id)
+        line
+    }
+
+    fn place_by_hand(&mut self, place: usize, line: InvoiceLine, price: &Price) {
+        if let Some(discount) = &mut self.discount
+            && PriceFilter::all_pass(&discount.filters, price)
+        {
+            discount.price_ids.insert(price.id);
+        }
+        self.by_hand.insert(place.min(self.by_hand.len()), line);
+    }
+
+    /// Returns it without an edit: with the lines, the discount and the figures that it had before, where nothing
+    /// else has changed since (invoicing 17.2).
+    #[must_use]
+    pub fn without(&self, edit: &LinesEdit) -> Self {
+        let mut before = self.clone();
+        let mut lines = std::mem::take(&mut before.lines);
+        lines.retain(|line| self.by_hand.iter().all(|of| of.id != line.id));
+        match edit {
+            LinesEdit::Added { line_id } => {
+                lines.retain(|line| line.id != *line_id);
+                let place = before.by_hand.iter().position(|line| line.id == *line_id);
+                drop(place.map(|place| before.take_by_hand(place)));
+            }
+            LinesEdit::Removed { line, price, place } => {
+                before.place_by_hand(*place, InvoiceLine::clone(line), price);
+            }
+        }
+        let subtotal = lines.iter().map(|line| &line.subtotal).sum();
+        before.show_with_lines_by_hand((lines, subtotal));
+        before
     }
 
     /// Refuses lines by hand on what is no draft, or a draft of a threshold.

@@ -6,7 +6,7 @@ use crate::{
     alert::{BalanceCrossed, Condition, Exceeded},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
-    invoice::{BalanceTransaction, DunningSchedule, DunningStep, SyncTold},
+    invoice::{BalanceTransaction, DunningSchedule, DunningStep, LinesEdit, SyncTold},
 };
 
 /// Body of a message: its type and its properties (wire 6.8).
@@ -185,8 +185,11 @@ pub enum Body {
     InvoiceEdited {
         /// The invoice.
         invoice_id: InvoiceId,
-        /// Fields that changed, as they were before.
+        /// Fields that changed, as they were before, but for its lines.
         previous_attributes: PreviousAttributes,
+        /// What was done to its lines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lines: Option<LinesEdit>,
     },
     /// `invoice.payment_processing`
     #[serde(rename = "invoice.payment_processing")]

@@ -21,6 +21,7 @@ use crate::{
         balance_transactions::BalanceTransaction,
         credits::{BlockSource, CreditBlock},
         customers::CustomerMinified,
+        invoices::PreviousLines,
         price_filters::PriceFilter,
     },
 };
@@ -31,7 +32,7 @@ use crate::{
 pub(super) enum Properties<'a> {
     None {},
     Edited {
-        previous_attributes: BTreeMap<&'a str, Previous<'a>>,
+        previous_attributes: PreviousFields<'a>,
     },
     CancellationScheduled {
         cancellation_date: Moment,
@@ -125,6 +126,15 @@ pub(super) enum Properties<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         canceled_at: Option<Moment>,
     },
+}
+
+/// Fields that changed, as they were before.
+#[derive(Debug, Serialize)]
+pub(super) struct PreviousFields<'a> {
+    #[serde(flatten)]
+    fields: BTreeMap<&'a str, Previous<'a>>,
+    #[serde(flatten)]
+    lines: Option<PreviousLines>,
 }
 
 /// The former value of a field.
@@ -231,9 +241,15 @@ impl<'a> Properties<'a> {
     pub(super) fn of(message: &'a Message, related: &Related) -> Self {
         match &message.body {
             Body::CustomerEdited { previous_attributes }
-            | Body::SubscriptionEdited { previous_attributes, .. }
-            | Body::InvoiceEdited { previous_attributes, .. } => {
-                Self::Edited { previous_attributes: previous(previous_attributes) }
+            | Body::SubscriptionEdited { previous_attributes, .. } => {
+                let fields = previous(previous_attributes);
+                Self::Edited { previous_attributes: PreviousFields { fields, lines: None } }
+            }
+            Body::InvoiceEdited { previous_attributes, lines, .. } => {
+                let edited = message.invoice.as_ref().zip(lines.as_ref());
+                let lines = edited.map(|(of, edit)| PreviousLines::of(of, edit, related));
+                let fields = previous(previous_attributes);
+                Self::Edited { previous_attributes: PreviousFields { fields, lines } }
             }
             Body::SubscriptionCancellationScheduled { cancellation_date, .. } => {
                 Self::CancellationScheduled { cancellation_date: (*cancellation_date).into() }

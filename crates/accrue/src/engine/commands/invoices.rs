@@ -350,7 +350,7 @@ async fn update_invoice(
             let date = before.custom_due_date.map(|at| at.to_string());
             previous_attributes.insert("due_date".to_owned(), AttributeValue::Text(date));
         }
-        let body = Body::InvoiceEdited { invoice_id: id, previous_attributes };
+        let body = Body::InvoiceEdited { invoice_id: id, previous_attributes, lines: None };
         outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
     }
     if invoice.is_to_be_issued() {

@@ -10,8 +10,7 @@ use crate::{
         rows::{self, invoice_lines, invoices, outbox},
         time::{current, invoicing, one_off},
     },
-    invoice::{Invoice, InvoiceLine, LineSubject, NewInvoice, NewInvoiceLine, Terms},
-    price::Price,
+    invoice::{Invoice, InvoiceLine, LineSubject, LinesEdit, NewInvoice, NewInvoiceLine, Terms},
     schema::CustomerHead,
     webhook::Body,
 };
@@ -144,8 +143,11 @@ async fn create_line(
     let price_id = PriceId::generate(tx.now, tx.entropy());
     let price = new.clone().decide(&mut invoice, subject, price_id, &customer.timezone, tx.now)?;
     let line = invoice.by_hand.last().cloned();
-    save(tx, &mut invoice, before, Edit::Adds(&price)).await?;
-    Ok(line.ok_or_else(|| Error::corrupt("a line by hand is missing"))?)
+    let line = line.ok_or_else(|| Error::corrupt("a line by hand is missing"))?;
+    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    invoice_lines::put_prices(tx, &guard, [&price])?;
+    save(tx, &mut invoice, before, LinesEdit::Added { line_id: line.id }).await?;
+    Ok(line)
 }
 
 async fn delete_line(
@@ -155,8 +157,12 @@ async fn delete_line(
 ) -> Result<(), Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     let before = figures(tx, &mut invoice).await?;
-    let price = invoice.remove_by_hand(line)?;
-    save(tx, &mut invoice, before, Edit::Removes(price)).await?;
+    let (place, line) = invoice.remove_by_hand(line)?;
+    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let price = invoice_lines::price(tx, &guard, line.price_id).await?;
+    invoice_lines::delete_prices(tx, &guard, [price.id])?;
+    let edit = LinesEdit::Removed { line: line.into(), price: price.into(), place };
+    save(tx, &mut invoice, before, edit).await?;
     if let Some(subscription) = invoice.subscription_id.filter(|_| invoice.lines.is_empty()) {
         // Nothing falls due on the draft, and it was kept for its lines alone.
         let mut entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
@@ -164,12 +170,6 @@ async fn delete_line(
         rows::subscriptions::save_subscription(tx, &entry).await?;
     }
     Ok(())
-}
-
-/// What an edit does to the lines by hand.
-enum Edit<'a> {
-    Adds(&'a Price),
-    Removes(PriceId),
 }
 
 /// Shows a draft, and returns what it comes to.
@@ -189,19 +189,15 @@ async fn save(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
     before: [(&'static str, String); 3],
-    edit: Edit<'_>,
+    edit: LinesEdit,
 ) -> Result<(), Error> {
-    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
-    match edit {
-        Edit::Adds(price) => invoice_lines::put_prices(tx, &guard, [price])?,
-        Edit::Removes(price) => invoice_lines::delete_prices(tx, &guard, [price])?,
-    }
     invoices::save_lines_by_hand(tx, invoice).await?;
     let after = figures(tx, invoice).await?;
     let changed = before.into_iter().zip(after).filter(|(before, after)| before != after);
     let previous_attributes: PreviousAttributes = changed
         .map(|((name, figure), _)| (name.to_owned(), AttributeValue::Text(Some(figure))))
         .collect();
-    let body = Body::InvoiceEdited { invoice_id: invoice.id, previous_attributes };
+    let body =
+        Body::InvoiceEdited { invoice_id: invoice.id, previous_attributes, lines: Some(edit) };
     outbox::tell(tx, invoice.customer_id, tx.now, body).await
 }

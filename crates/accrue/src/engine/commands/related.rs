@@ -103,7 +103,8 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
     names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
 
     let ids: Vec<_> = names.prices.iter().copied().collect();
-    let prices = rows::prices::prices_of_lines(tx, &ids).await?;
+    let mut prices = rows::prices::prices_of_lines(tx, &ids).await?;
+    prices.append(&mut names.own_prices);
     prices.name(&mut names);
     related.prices = prices.into_iter().map(|price| (price.id, price)).collect();
     for ((plan_id, version), entry) in versions {

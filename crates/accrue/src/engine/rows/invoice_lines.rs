@@ -101,6 +101,16 @@ pub(in crate::engine) fn put_prices<'a>(
     prices.try_for_each(|of| guard.put(tx, &schema::line_price(tx.account, of.id), of))
 }
 
+/// Reads the price of a line by hand.
+pub(in crate::engine) async fn price(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    id: PriceId,
+) -> Result<Price, Error> {
+    let price = guard.get(tx, &schema::line_price(tx.account, id)).await?;
+    price.ok_or_else(|| Error::corrupt("the price of a line is missing"))
+}
+
 /// Removes the prices of lines by hand.
 pub(in crate::engine) fn delete_prices(
     tx: &mut Transaction<'_>,

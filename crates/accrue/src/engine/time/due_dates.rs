@@ -117,7 +117,8 @@ impl Command for RecalculateCustomer {
             invoices::save(tx, invoice.status, &invoice).await?;
             let before = AttributeValue::Text(before.map(|at| at.to_string()));
             let previous_attributes = PreviousAttributes::from([("due_date".to_owned(), before)]);
-            let body = Body::InvoiceEdited { invoice_id: invoice.id, previous_attributes };
+            let body =
+                Body::InvoiceEdited { invoice_id: invoice.id, previous_attributes, lines: None };
             outbox::tell(tx, customer.id, now, body).await?;
             moved += 1;
         }
