@@ -2,6 +2,7 @@
 
 use accrue::{
     Carried, CivilDate, Decimal, PageRequest, PriceId, Timeframe, Timestamp,
+    backfill::NewBackfill,
     cost::CostQuery,
     coupon::{Redemption, RedemptionTiming},
     invoice::{
@@ -23,7 +24,10 @@ use crate::{
 /// What happens to a subscription, on some hour.
 #[derive(Clone, Debug)]
 enum Happens {
-    Use(u32),
+    /// So many units, so many hours ago.
+    Use(u32, u32),
+    /// So many units more, or in place of what there is, of the last hours whose usage was not billed.
+    Backfill(u32, u32),
     Tick,
     Quantity(u32, Option<u32>),
     Cancel(Option<i64>),
@@ -35,7 +39,10 @@ enum Happens {
 
 fn happens() -> impl Strategy<Value = (u32, Happens)> {
     let happens = prop_oneof![
-        6 => (1_u32..50).prop_map(Happens::Use),
+        4 => (1_u32..50).prop_map(|n| Happens::Use(n, 0)),
+        // What an account that says nothing accepts.
+        2 => (1_u32..50, 1_u32..24).prop_map(|(n, hours)| Happens::Use(n, hours)),
+        1 => (1_u32..50, 1_u32..700).prop_map(|(n, hours)| Happens::Backfill(n, hours)),
         3 => Just(Happens::Tick),
         2 => (0_u32..6, prop::option::of(1_u32..900)).prop_map(|(of, later)| Happens::Quantity(of, later)),
         1 => prop::option::of(-900_i64..900).prop_map(Happens::Cancel),
@@ -95,9 +102,28 @@ proptest! {
             let account = &fixture.account;
             // What is refused is refused for a reason that other tests ask for.
             match happens {
-                Happens::Use(n) => {
-                    let event = event("ada", &format!("key {index}"), now, &n.to_string());
+                Happens::Use(n, ago) => {
+                    let at = now.saturating_sub(hours(ago));
+                    let event = event("ada", &format!("key {index}"), at, &n.to_string());
                     run(account.ingest([event])).unwrap();
+                }
+                Happens::Backfill(n, ago) => {
+                    // What is due is issued before, and its usage stays as it was billed.
+                    fixture.tick();
+                    let invoices = fixture.invoices(&[InvoiceStatus::Issued, InvoiceStatus::Paid]);
+                    let whole = invoices.iter().filter(|of| of.source != InvoiceSource::Partial);
+                    let usage = whole.flat_map(|of| &of.lines).filter(|of| of.name.as_str() == "usage");
+                    let billed = usage.map(|line| line.period.end()).max();
+                    let from = now.saturating_sub(hours(ago)).max(billed.unwrap_or(Timestamp::MIN));
+                    if let Ok(timeframe) = Timeframe::new(from, now) {
+                        let mut new = NewBackfill::new(timeframe);
+                        // What thresholds have billed is not taken back.
+                        new.replace_existing_events = threshold.is_none();
+                        let backfill = run(account.create_backfill(new)).unwrap();
+                        let event = event("ada", &format!("filled {index}"), from, &n.to_string());
+                        run(account.ingest_backfill(backfill.id, [event])).unwrap();
+                        run(account.close_backfill(backfill.id)).unwrap();
+                    }
                 }
                 Happens::Tick => {
                     fixture.tick();

@@ -1,11 +1,12 @@
 //! Ends of subscriptions that lie in the past (invoicing 6.2).
 
 use accrue::{
-    CivilDate, Decimal, ErrorKind, IdempotencyKey, PageRequest, Patch, Timeframe,
+    Carried, CivilDate, Decimal, ErrorKind, IdempotencyKey, PageRequest, Patch, Timeframe,
     cost::CostQuery,
     credit::{CreditBlockFilter, NewLedgerEntry},
     customer::{CustomerUpdate, PaymentProvider},
     invoice::{BalanceDirection, InvoiceStatus, LineSubject, NewInvoiceLine, Payment},
+    limits,
     subscription::{Cancellation, FeeQuantityChange, Subscription},
     usage::QueryTimeframe,
 };
@@ -193,6 +194,51 @@ fn invoicing_6_2_an_end_lies_in_the_life_and_cuts_off_a_hundred_periods_at_most(
     cancel(&invoiced, &subscription, "2027-05-01T00:00:00Z").unwrap();
     invoiced.fixture.tick();
     assert_eq!(invoiced.fixture.invoices(SETTLED).len(), 3);
+}
+
+#[test]
+fn invoicing_6_2_a_hundred_invoices_at_most() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set(MARCH);
+    let subscription = invoiced.subscribe_with(MARCH, |new| {
+        let threshold = [("invoicing_threshold", "\"1\"".to_owned())];
+        new.carried = Carried::new(threshold).unwrap();
+    });
+    for number in 0..=limits::REWOUND {
+        fixture.clock.advance(std::time::Duration::from_secs(60));
+        fixture.use_now("ada", &format!("key {number}"), "1");
+    }
+    let call = Cancellation::RequestedDate(at(MARCH));
+    let call = fixture.account.cancel_subscription(subscription.id, call);
+    let (kind, text) = refused(fixture, call);
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("101 invoices are dated 2027-03-01"), "{text}");
+    let newest = fixture.invoices(SETTLED).remove(0);
+    run(fixture.account.void_invoice(newest.id)).unwrap();
+    cancel(&invoiced, &subscription, MARCH).unwrap();
+    assert_eq!(fixture.invoices(SETTLED), []);
+    fixture.tick_at("2027-06-01T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED), []);
+    assert_eq!(invoiced.balance(), "0");
+}
+
+#[test]
+fn invoicing_6_2_who_loses_a_race_with_a_boundary_ends_it_behind_that() {
+    const BEHIND: &str = "2027-04-01T00:00:01Z";
+    let ended = |now: &str| {
+        let (invoiced, subscription) = billed(BEHIND);
+        // Where it is before the boundary, the clock was read before that.
+        invoiced.fixture.set(now);
+        let immediate = Cancellation::Immediate;
+        let ended = run(invoiced.fixture.account.cancel_subscription(subscription.id, immediate));
+        assert_eq!(ended.unwrap().end_date, Some(at(BEHIND)));
+        invoiced.fixture.tick_at("2027-06-01T00:00:00Z");
+        (everything(&invoiced), notes(&invoiced), invoiced.balance())
+    };
+    let found = ended("2027-03-31T23:59:59Z");
+    assert_eq!(found.0[1], "00002 issued 2027-04-01: usage 10, fee 3.1 = 13.1");
+    assert_eq!(found, ended(BEHIND));
 }
 
 #[test]

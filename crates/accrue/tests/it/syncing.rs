@@ -14,6 +14,7 @@ use accrue::{
 
 use crate::{
     invoices::{Invoiced, SETTLED, invoiced_with},
+    one_off::shop,
     support::fixture::{Fixture, UNKNOWN, at, block_on, external, name, number, refused, run},
 };
 
@@ -193,6 +194,24 @@ fn invoicing_7_6_the_balance_does_not_pay_for_it() {
         assert_eq!(invoice.balance_transactions, []);
         assert_eq!(invoiced.balance(), balance);
     }
+}
+
+#[test]
+fn invoicing_7_6_an_invoice_below_zero_moves_it() {
+    let shop = shop();
+    let through = CustomerUpdate {
+        payment_provider: Patch::Set(PaymentProvider::StripeInvoice),
+        payment_provider_id: Patch::Set(name("cus_1")),
+        ..CustomerUpdate::default()
+    };
+    run(shop.fixture.account.update_customer(shop.ada.id, through)).unwrap();
+    let mut new = shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "-8")]);
+    new.will_auto_issue = true;
+    let invoice = shop.create(new);
+    let found = (invoice.status, invoice.amount_due.to_string(), invoice.awaits_sync());
+    assert_eq!(found, (InvoiceStatus::Paid, "0".to_owned(), false));
+    let ada = block_on(shop.fixture.account.fetch_customer(shop.ada.id)).unwrap();
+    assert_eq!(ada.balance, number("8"));
 }
 
 #[test]
