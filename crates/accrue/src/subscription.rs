@@ -36,7 +36,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     interval::Cut,
-    invoicing::{Applied, Draft, Invoicing, InvoicingStep},
+    invoicing::{Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
     threshold::{Reached, Threshold},

@@ -9,12 +9,13 @@ mod increment;
 mod order;
 mod purchase;
 mod spending;
+mod squaring;
 mod void;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use self::giving_back::Returned;
 use self::{expiration_change::Extension, order::Place, void::Voided};
+pub(crate) use self::{giving_back::Returned, squaring::Charged};
 use super::{
     Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry, Origin,
 };
@@ -93,6 +94,12 @@ impl Book {
             available: spendable.map(|block| block.block.balance.clone()).sum(),
             overdraft: self.overdrawn(),
         }
+    }
+
+    /// Returns what was taken beyond the last block and not paid off yet.
+    pub(crate) fn overdrawn(&self) -> Decimal {
+        let overdraft = self.ledger.overdraft.and_then(|id| self.blocks.get(&id));
+        overdraft.map(|block| -&block.block.balance).unwrap_or_default()
     }
 
     /// Returns the blocks that are loaded.

@@ -20,4 +20,9 @@ impl DrawDown {
     pub(crate) fn amount(&self) -> Decimal {
         self.prices.iter().map(|(_, amount)| amount.clone()).sum()
     }
+
+    /// Tells whether some price costs less.
+    pub(crate) fn has_fallen(&self) -> bool {
+        self.prices.iter().any(|(_, amount)| amount.is_negative())
+    }
 }

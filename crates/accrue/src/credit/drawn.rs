@@ -1,37 +1,71 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::shares::{self, Rank};
-use crate::{CreditBlockId, Decimal, limits};
+use crate::{CreditBlockId, Decimal, PriceId, limits};
 
 /// Amounts that the usage of one billing period of a subscription has drawn from one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Drawn {
-    /// Amounts block by block: the block that was drawn last stands last.
+    /// Amounts block by block, and of each price by price: the block that was drawn last stands last.
     #[serde(rename = "drawn")]
-    shares: Vec<(CreditBlockId, Decimal)>,
+    shares: Vec<(CreditBlockId, OfPrices)>,
     /// Amount that the usage has come to cost less with nothing to give back: it was there before
     /// the ledger, or what it drew was given back already. As much draws nothing when it comes
     /// back, so that what is taken back and done again ends where it began.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     spared: Decimal,
+    /// Amounts that it drew from the overdraft, and that invoices have billed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    billed: OfPrices,
 }
 
+/// Amounts by price; none is zero.
+type OfPrices = Vec<(PriceId, Decimal)>;
+
 impl Drawn {
-    /// Returns the amount that was drawn from each block.
-    pub(crate) fn shares(&self) -> &[(CreditBlockId, Decimal)] {
-        &self.shares
+    /// Returns the amount that was drawn from each block, but for what was billed since.
+    pub(crate) fn shares(&self) -> Vec<(CreditBlockId, Decimal)> {
+        self.shares.iter().map(|(id, prices)| (*id, sum(prices))).collect()
     }
 
-    /// Adds an amount drawn from a block, which is the last one from now on.
-    pub(super) fn add(&mut self, id: CreditBlockId, amount: Decimal) {
-        match self.shares.iter().rposition(|(drawn, _)| *drawn == id) {
-            Some(place) => {
-                let (_, earlier) = self.shares.remove(place);
-                self.shares.push((id, earlier + amount));
-            }
-            None => self.shares.push((id, amount)),
+    /// Returns the amount that each price has drawn, but for what was billed since.
+    pub(super) fn by_price(&self) -> BTreeMap<PriceId, Decimal> {
+        let mut sums = BTreeMap::new();
+        for (price, share) in self.shares.iter().flat_map(|(_, prices)| prices) {
+            *sums.entry(*price).or_default() += share;
         }
-        shares::fold_oldest(&mut self.shares, limits::DRAWN_BLOCKS);
+        sums
+    }
+
+    /// Returns the amount that a price has drawn, but for what was billed since.
+    pub(crate) fn of(&self, price: PriceId) -> Decimal {
+        self.shares.iter().map(|(_, prices)| of(prices, price)).sum()
+    }
+
+    /// Returns the amount that a price has drawn from a block.
+    pub(crate) fn from_block(&self, id: CreditBlockId, price: PriceId) -> Decimal {
+        let found = self.shares.iter().find(|(block, _)| *block == id);
+        found.map(|(_, prices)| of(prices, price)).unwrap_or_default()
+    }
+
+    /// Returns the amount that invoices have billed of what a price has drawn.
+    pub(crate) fn billed(&self, price: PriceId) -> Decimal {
+        of(&self.billed, price)
+    }
+
+    /// Adds an amount that a price has drawn from a block, which is the last one from now on.
+    pub(super) fn add(&mut self, id: CreditBlockId, price: PriceId, amount: &Decimal) {
+        let place = self.shares.iter().rposition(|(drawn, _)| *drawn == id);
+        let mut prices = place.map(|place| self.shares.remove(place).1).unwrap_or_default();
+        add(&mut prices, price, amount);
+        self.shares.push((id, prices));
+        while self.shares.len() > limits::DRAWN_BLOCKS {
+            let (_, oldest) = self.shares.remove(0);
+            let Some((_, next)) = self.shares.first_mut() else { return };
+            oldest.iter().for_each(|(price, share)| add(next, *price, share));
+        }
     }
 
     /// Returns the part of an amount that is to be drawn: what was spared is not.
@@ -46,14 +80,107 @@ impl Drawn {
         !self.spared.is_zero()
     }
 
-    /// Hands an amount back, at most what was drawn: see [`shares::hand_back`]. The rest is spared.
+    /// Hands an amount back, at most what was drawn: see [`shares::hand_back`]. Of each block what the prices
+    /// that cost less have drawn goes first. The rest is spared.
     pub(super) fn hand_back(
         &mut self,
         amount: &Decimal,
+        costs_less: impl Fn(PriceId) -> bool,
         rank: impl Fn(CreditBlockId) -> Rank,
         give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
-        let given = shares::hand_back(&mut self.shares, amount, rank, give);
+        let mut left = self.shares();
+        let given = shares::hand_back(&mut left, amount, rank, give);
+        let left: BTreeMap<_, _> = left.into_iter().collect();
+        for (id, prices) in &mut self.shares {
+            let mut less = sum(prices) - left.get(id).cloned().unwrap_or_default();
+            for is_first in [true, false] {
+                let own = prices.iter_mut().filter(|(price, _)| costs_less(*price) == is_first);
+                for (_, share) in own {
+                    let off = share.clone().min(less.clone());
+                    *share -= &off;
+                    less -= off;
+                }
+            }
+        }
+        self.drop_zeros();
         self.spared += amount - given;
     }
+
+    /// Hands an amount back that a price has drawn, at most so much: what it drew last goes first. `give`
+    /// tells how much of what it is handed a block has taken.
+    pub(super) fn hand_back_of(
+        &mut self,
+        price: PriceId,
+        amount: &Decimal,
+        mut give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
+    ) {
+        let mut rest = amount.clone();
+        for (id, prices) in self.shares.iter_mut().rev() {
+            for (_, share) in prices.iter_mut().filter(|(of, _)| *of == price) {
+                let given = give(*id, share.clone().min(rest.clone()));
+                *share -= &given;
+                rest -= given;
+            }
+        }
+        self.drop_zeros();
+    }
+
+    /// Takes an amount off what a price has drawn from a block.
+    pub(super) fn reduce(&mut self, id: CreditBlockId, price: PriceId, amount: &Decimal) {
+        let own = self.shares.iter_mut().filter(|(block, _)| *block == id);
+        for (_, share) in own.flat_map(|(_, prices)| prices).filter(|(of, _)| *of == price) {
+            *share -= amount;
+        }
+        self.drop_zeros();
+    }
+
+    /// Counts an amount that a price has drawn as billed.
+    pub(super) fn bill(&mut self, price: PriceId, amount: &Decimal) {
+        add(&mut self.billed, price, amount);
+    }
+
+    /// Counts what a price has drawn from blocks that pay for another one with that: at most so much. Returns
+    /// how much.
+    pub(super) fn move_over(
+        &mut self,
+        [from, to]: [PriceId; 2],
+        amount: &Decimal,
+        pays: impl Fn(CreditBlockId) -> bool,
+    ) -> Decimal {
+        let mut rest = amount.clone();
+        for (_, prices) in self.shares.iter_mut().filter(|(id, _)| pays(*id)) {
+            let moved = of(prices, from).min(rest.clone());
+            add(prices, from, &-&moved);
+            add(prices, to, &moved);
+            rest -= moved;
+        }
+        amount - rest
+    }
+
+    fn drop_zeros(&mut self) {
+        for (_, prices) in &mut self.shares {
+            prices.retain(|(_, share)| !share.is_zero());
+        }
+        self.shares.retain(|(_, prices)| !prices.is_empty());
+    }
+}
+
+fn sum(prices: &OfPrices) -> Decimal {
+    prices.iter().map(|(_, share)| share).sum()
+}
+
+fn of(prices: &OfPrices, price: PriceId) -> Decimal {
+    prices.iter().filter(|(of, _)| *of == price).map(|(_, share)| share).sum()
+}
+
+fn add(prices: &mut OfPrices, price: PriceId, amount: &Decimal) {
+    if amount.is_zero() {
+        return;
+    }
+    match prices.iter_mut().find(|(of, _)| *of == price) {
+        Some((_, share)) => *share += amount,
+        None => prices.push((price, amount.clone())),
+    }
+    prices.retain(|(_, share)| !share.is_zero());
 }

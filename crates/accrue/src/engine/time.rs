@@ -16,6 +16,7 @@ pub(super) mod one_off;
 pub(super) mod purchases;
 pub(super) mod recount;
 pub(super) mod rewinding;
+mod squaring;
 pub(super) mod taxing;
 pub(super) mod thresholds;
 pub(super) mod tick;

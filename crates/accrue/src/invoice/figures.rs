@@ -17,11 +17,19 @@ pub(crate) struct Charges<'a> {
     pub(crate) card: &'a RateCard,
     pub(crate) due: Due,
     pub(crate) adjustments: &'a [AdjustmentInterval],
-    /// Prepaid credits that were drawn, by the start of the period, and by currency or pricing unit: for the
-    /// lines together.
-    pub(crate) drawn: BTreeMap<(Timestamp, PricingUnit), Decimal>,
+    /// What usage has drawn of prepaid credits, by the start of the period and price.
+    pub(crate) drawn: BTreeMap<(Timestamp, PriceId), DrawnCredits>,
     /// Amounts that threshold invoices have billed of usage, by price and start of the period.
     pub(crate) partially_invoiced: BTreeMap<(PriceId, Timestamp), Decimal>,
+}
+
+/// Prepaid credits that the usage of a price has drawn in a billing period.
+#[derive(Clone, Debug)]
+pub(crate) struct DrawnCredits {
+    /// Those that were paid for.
+    pub(crate) paid: Decimal,
+    /// Those beyond, which invoices within the period have billed.
+    pub(crate) billed: Decimal,
 }
 
 /// A column of figures: of each line the exact one in its own unit, and what is shown of it in the
@@ -84,7 +92,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         }
         current = next;
     }
-    let credits = shares_of_credits(charges, &current.exact);
+    let credits = credits_of_lines(charges, &current.exact);
     let left: Vec<_> = current.exact.iter().zip(&credits).map(|(of, paid)| of - paid).collect();
     let paid = column(left);
 
@@ -115,22 +123,17 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
     (lines.collect(), subtotals.shown.iter().sum())
 }
 
-/// Shares prepaid credits out over the lines in their unit, in order: at most what each comes to.
-fn shares_of_credits(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal> {
-    let mut drawn = charges.drawn.clone();
+/// Returns the prepaid credits that pay for each line: at most what it comes to.
+fn credits_of_lines(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal> {
     let lines = charges.due.lines.iter().zip(adjusted);
-    let shares = lines.map(|(line, amount)| {
+    let credits = lines.map(|(line, amount)| {
         let price = charges.card.intervals.get(line.interval).map(|of| &of.price);
-        let unit = price.filter(|of| !of.charge.is_fixed()).map(|of| of.currency.clone());
-        let left = unit.and_then(|unit| drawn.get_mut(&(line.period.start(), unit)));
-        let Some(left) = left else {
-            return Decimal::zero();
-        };
-        let share = amount.clone().min(left.clone()).max(Decimal::zero());
-        *left -= &share;
-        share
+        let price = price.filter(|of| !of.charge.is_fixed());
+        let drawn = price.and_then(|of| charges.drawn.get(&(line.period.start(), of.id)));
+        let credits = drawn.map(|of| (amount - &of.billed).min(of.paid.clone()));
+        credits.unwrap_or_default().max(Decimal::zero())
     });
-    shares.collect()
+    credits.collect()
 }
 
 impl DueLine {

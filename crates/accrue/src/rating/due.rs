@@ -32,6 +32,18 @@ pub(crate) struct Due {
     pub(crate) steps: Vec<DueStep>,
 }
 
+impl Due {
+    /// Returns what each line comes to after adjustments.
+    pub(crate) fn adjusted(&self) -> Vec<Decimal> {
+        let lines = self.lines.iter().enumerate();
+        let adjusted = lines.map(|(place, line)| {
+            let by = self.steps.iter().filter_map(|step| step.by.get(&place));
+            by.fold(line.subtotal.clone(), |amount, by| amount + by)
+        });
+        adjusted.collect()
+    }
+}
+
 /// Charge of an interval that falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DueLine {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Reached;
-use crate::{CreditNoteId, Decimal, InvoiceId, PricingUnit, Timestamp};
+use crate::{CreditNoteId, InvoiceId, Timestamp};
 
 /// How far the invoices of a subscription have come (invoicing 6.1).
 ///
@@ -17,23 +17,12 @@ pub(crate) struct Invoicing {
     /// Drafts in order: those that wait to be issued by themselves, and that of the next boundary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) drafts: Vec<Draft>,
-    /// Credits that invoices have applied, of periods that began with others that still go on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) applied: Vec<Applied>,
     /// The last time that its threshold was reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reached: Option<Reached>,
     /// Credit notes of what its end cuts short.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) cut: Vec<CreditNoteId>,
-}
-
-/// Credits that an invoice has applied, of what periods drew that began at an instant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Applied {
-    pub(crate) start: Timestamp,
-    pub(crate) unit: PricingUnit,
-    pub(crate) amount: Decimal,
 }
 
 /// Draft that waits for its boundary, or to be issued.

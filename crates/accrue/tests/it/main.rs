@@ -87,6 +87,7 @@ mod resources;
 #[cfg(feature = "tracing")]
 mod spans;
 mod spend_alerts;
+mod squared_credits;
 mod subscription_changes;
 mod subscription_lists;
 mod subscription_terms;

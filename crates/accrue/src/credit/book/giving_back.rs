@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Book, Drawn, entries::Draft};
+use super::{Block, Book, Drawn, NewLedgerEntry, entries::Draft};
 use crate::{
-    CreditBlockId, Decimal, Timestamp,
+    CreditBlockId, Decimal, Description, Timestamp,
     credit::{
         EntryType, PriceMove,
         block::Deletion,
@@ -18,10 +18,21 @@ pub(crate) struct Returned {
     /// The blocks from which no way leads to one that can take something back. None does later, since
     /// giving back only makes less of what can be given back.
     exhausted: BTreeSet<CreditBlockId>,
+    /// What the entries say of it.
+    description: Option<Description>,
 }
 
 impl Returned {
-    fn add(&mut self, block_id: CreditBlockId, amount: &Decimal) {
+    /// Begins with nothing, and what entries will say of it.
+    pub(crate) fn said(description: Description) -> Self {
+        Self { description: Some(description), ..Self::default() }
+    }
+
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    pub(super) fn add(&mut self, block_id: CreditBlockId, amount: &Decimal) {
         match self.given.iter_mut().find(|(id, _)| *id == block_id) {
             Some((_, sum)) => *sum += amount.clone(),
             None => self.given.push((block_id, amount.clone())),
@@ -34,7 +45,7 @@ impl Book {
     /// there may be more that were drawn from instead of those, and none after that, since the blocks
     /// that are deleted are all named at once.
     pub(crate) fn missing(&self, drawn: &Drawn) -> Vec<CreditBlockId> {
-        let mut ahead: Vec<_> = drawn.shares().iter().map(|(id, _)| *id).collect();
+        let mut ahead: Vec<_> = drawn.shares().into_iter().map(|(id, _)| id).collect();
         ahead.extend(self.ledger.payers.iter().map(|(id, _)| *id));
         let (mut seen, mut missing) = (BTreeSet::new(), BTreeSet::new());
         while let Some(id) = ahead.pop() {
@@ -70,10 +81,13 @@ impl Book {
         if !self.ledger.has_begun() || amount <= Decimal::zero() {
             return;
         }
-        let ids = drawn.shares().iter().map(|(id, _)| *id);
+        let ids = drawn.shares().into_iter().map(|(id, _)| id);
         let ranks: BTreeMap<_, _> = ids.map(|id| (id, self.rank(id, prices))).collect();
         let rank = |id| ranks.get(&id).copied().unwrap_or(Rank::Common);
-        drawn.hand_back(&amount, rank, |id, most| self.give_for(id, &most, returned));
+        let fallen = |id| prices.iter().any(|(price, more)| price.id == id && more.is_negative());
+        let before = drawn.by_price();
+        drawn.hand_back(&amount, fallen, rank, |id, most| self.give_for(id, &most, returned));
+        self.follow_prices(prices, &before, drawn);
     }
 
     fn rank(&self, id: CreditBlockId, prices: &[PriceMove]) -> Rank {
@@ -92,10 +106,15 @@ impl Book {
     /// Books what was given back, one entry for each block. It is lost again at once where the block
     /// has expired.
     pub(crate) fn book_returned(&mut self, returned: Returned, now: Timestamp) {
-        let at = self.instant(now);
+        let (at, currency) = (self.instant(now), self.ledger.currency.clone());
         for (block_id, amount) in returned.given {
-            let (entry_type, given) = (EntryType::Amendment, amount.clone());
-            self.append(Draft { entry_type, amount: given, block_id, asked: None }, at);
+            let description = returned.description.clone();
+            let asked = description.is_some().then(|| NewLedgerEntry {
+                description,
+                ..NewLedgerEntry::amendment(currency.clone(), amount.clone(), block_id)
+            });
+            let (entry_type, given, asked) = (EntryType::Amendment, amount.clone(), asked.as_ref());
+            self.append(Draft { entry_type, amount: given, block_id, asked }, at);
             if self.blocks.get(&block_id).is_some_and(|of| of.block.has_expired(at)) {
                 self.lose(block_id, amount, at);
             }
@@ -107,7 +126,12 @@ impl Book {
     ///
     /// Each turn but the last uses up a share or what was drawn from a block, and looks at no block
     /// twice: so the work is bounded by the bounds of the lists, however their ways meet.
-    fn give_for(&mut self, id: CreditBlockId, most: &Decimal, returned: &mut Returned) -> Decimal {
+    pub(super) fn give_for(
+        &mut self,
+        id: CreditBlockId,
+        most: &Decimal,
+        returned: &mut Returned,
+    ) -> Decimal {
         let mut rest = most.clone();
         while !rest.is_zero() {
             let Some(way) = self.way(id, &mut returned.exhausted) else { break };

@@ -1,22 +1,39 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    CreditBlockId, Decimal, Timestamp,
+    CreditBlockId, Decimal, PriceId, Timestamp,
     credit::{CreditBlock, EntryType, PriceMove},
     price::PriceFilter,
 };
 
 impl Book {
     /// Draws what usage of a billing period costs more, price by price; nothing from a ledger without
-    /// an entry. What some prices cost less is taken off those that stand last.
+    /// an entry. What some prices cost less is taken off those that stand last, and what those have drawn
+    /// counts for these.
     pub(crate) fn draw(&mut self, prices: &[PriceMove], drawn: &mut Drawn, now: Timestamp) {
         let amount: Decimal = prices.iter().map(|(_, amount)| amount.clone()).sum();
-        if !self.ledger.has_begun() || amount <= Decimal::zero() {
+        if !self.ledger.has_begun() || amount.is_negative() {
             return;
         }
-        let mut rest = drawn.due(&amount);
-        if rest.is_zero() {
-            return;
+        let has_fallen = prices.iter().any(|(_, amount)| amount.is_negative());
+        let before = has_fallen.then(|| drawn.by_price());
+        let rest = drawn.due(&amount);
+        if !rest.is_zero() {
+            self.draw_each(prices, rest, drawn, now);
         }
+        if let Some(before) = before {
+            self.follow_prices(prices, &before, drawn);
+        }
+    }
+
+    fn draw_each(
+        &mut self,
+        prices: &[PriceMove],
+        mut rest: Decimal,
+        drawn: &mut Drawn,
+        now: Timestamp,
+    ) {
         let at = self.instant(now);
         self.begin_day(at);
         for (price, amount) in prices {
@@ -25,8 +42,44 @@ impl Book {
             while !own.is_zero() {
                 let pays = |of: &CreditBlock| PriceFilter::all_pass(&of.filters, price);
                 let (block_id, taken) = self.take_special(&mut own, at, pays);
-                drawn.add(block_id, taken.clone());
+                drawn.add(block_id, price.id, &taken);
                 self.append_usage(block_id, price.id, taken, at);
+            }
+        }
+    }
+
+    /// Counts what some prices cost less by now, and have drawn, with those that cost more and have not drawn
+    /// it: what moves a ledger is the difference alone.
+    pub(super) fn follow_prices(
+        &self,
+        prices: &[PriceMove],
+        before: &BTreeMap<PriceId, Decimal>,
+        drawn: &mut Drawn,
+    ) {
+        let after = drawn.by_price();
+        let moved: BTreeMap<_, _> = prices.iter().map(|(price, by)| (price.id, by)).collect();
+        let ids: BTreeSet<_> = before.keys().chain(moved.keys()).copied().collect();
+        let of = |map: &BTreeMap<PriceId, Decimal>, id| map.get(&id).cloned().unwrap_or_default();
+        let lacks = ids.into_iter().map(|id| {
+            let by = moved.get(&id).map(|by| (*by).clone()).unwrap_or_default();
+            (id, by + of(before, id) - of(&after, id))
+        });
+        let (mut lacking, mut others): (Vec<_>, Vec<_>) =
+            lacks.partition(|(_, lacks)| !lacks.is_negative());
+        for (from, lacks) in &mut others {
+            for (to, by) in &mut lacking {
+                let price = prices.iter().map(|(price, _)| price).find(|price| price.id == *to);
+                let pays = |id| {
+                    let filters = self.blocks.get(&id).map(|of| of.block.filters.as_slice());
+                    filters.is_some_and(|filters| match price {
+                        Some(price) => PriceFilter::all_pass(filters, price),
+                        None => filters.is_empty(),
+                    })
+                };
+                let most = by.clone().min(-&*lacks);
+                let moved = drawn.move_over([*from, *to], &most, pays);
+                *by -= &moved;
+                *lacks += moved;
             }
         }
     }
@@ -96,11 +149,5 @@ impl Book {
         self.ledger.overdraft = Some(id);
         self.add_block(block);
         id
-    }
-
-    /// Returns what was taken beyond the last block and not paid off yet.
-    pub(super) fn overdrawn(&self) -> Decimal {
-        let overdraft = self.ledger.overdraft.and_then(|id| self.blocks.get(&id));
-        overdraft.map(|block| -&block.block.balance).unwrap_or_default()
     }
 }

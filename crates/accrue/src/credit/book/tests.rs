@@ -1,3 +1,4 @@
+mod by_price;
 mod caller;
 mod deletion;
 mod desk;

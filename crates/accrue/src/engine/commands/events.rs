@@ -153,6 +153,7 @@ async fn take_one_by_one(
             ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
             // It is rare: whoever reaches no threshold carries none of its state.
             Box::pin(thresholds::bill(tx, share.customer_id, periods, evaluated)).await?;
+            ledgers::read_anew(tx, ledgers).await?;
         }
     }
     Ok(())

@@ -105,6 +105,34 @@ pub(in crate::engine) async fn fetched_ledger(
     open_ledger(tx, Book::open(ledger, blocks, pending)).await.map(Some)
 }
 
+/// Reads ledgers again that were saved, and have moved since in the same commit.
+pub(in crate::engine) async fn read_anew(
+    tx: &mut Transaction<'_>,
+    ledgers: &mut Ledgers,
+) -> Result<(), Error> {
+    for (unit, open) in ledgers {
+        let customer = open.book.ledger().customer_id;
+        if let Some(anew) = ledger(tx, customer, unit).await? {
+            *open = OpenLedger { bought: open.bought, ..anew };
+        }
+    }
+    Ok(())
+}
+
+/// Reads the open blocks and the overdraft of a ledger, to look at; none before its first entry.
+pub(in crate::engine) async fn book(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    unit: &PricingUnit,
+) -> Result<Option<Book>, Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let slot = schema::ledger(tx.account, customer, unit);
+    let Some(ledger) = guard.get(tx, &slot).await? else { return Ok(None) };
+    let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
+    let blocks = blocks(tx, &guard, &ids).await?;
+    Ok(Some(Book::open(ledger, blocks, Vec::new())))
+}
+
 /// Reads what it takes to open some ledgers, in as many calls of the store as for one.
 pub(in crate::engine) async fn fetch_ledgers(
     tx: &mut Transaction<'_>,

@@ -26,28 +26,41 @@ pub(in crate::engine) async fn draw(
     for (currency, ledger) in ledgers {
         let before = ledger.book.balance().cloned();
         let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
-        for draw_down in own().filter(|draw_down| draw_down.amount() > Decimal::zero()) {
+        for draw_down in own().filter(|draw_down| !draw_down.amount().is_negative()) {
             if ledger.has_credits {
                 let (book, drawn) = drawn(tx, ledger, draw_down).await?;
+                if draw_down.has_fallen() {
+                    add_missing(tx, book, drawn).await?;
+                }
                 book.draw(&draw_down.prices, drawn, at);
             }
         }
         let mut returned = Returned::default();
         for draw_down in own().filter(|draw_down| draw_down.amount() < Decimal::zero()) {
             let (book, drawn) = drawn(tx, ledger, draw_down).await?;
-            let mut missing = book.missing(drawn);
-            while !missing.is_empty() {
-                let guard = tx.guard(book.ledger().customer_id).await?;
-                book.insert(ledgers::blocks(tx, &guard, &missing).await?);
-                let before = std::mem::replace(&mut missing, book.missing(drawn));
-                if missing == before {
-                    return Err(Error::corrupt("a block of credits is of another ledger"));
-                }
-            }
+            add_missing(tx, book, drawn).await?;
             book.hand_back(&draw_down.prices, drawn, &mut returned);
         }
         ledger.book.book_returned(returned, at);
         balances::judge_at(tx, ledger, before, cause, at).await?;
+    }
+    Ok(())
+}
+
+/// Reads the blocks that something may be given back to.
+pub(super) async fn add_missing(
+    tx: &mut Transaction<'_>,
+    book: &mut Book,
+    drawn: &Drawn,
+) -> Result<(), Error> {
+    let mut missing = book.missing(drawn);
+    while !missing.is_empty() {
+        let guard = tx.guard(book.ledger().customer_id).await?;
+        book.insert(ledgers::blocks(tx, &guard, &missing).await?);
+        let before = std::mem::replace(&mut missing, book.missing(drawn));
+        if missing == before {
+            return Err(Error::corrupt("a block of credits is of another ledger"));
+        }
     }
     Ok(())
 }
@@ -68,7 +81,7 @@ pub(in crate::engine) async fn draw_together(
         let mut all_drawn = Vec::new();
         for draw_down in draw_downs.iter().filter(|draw_down| draw_down.currency == *currency) {
             let mut drawn = drawn(tx, ledger, draw_down).await?.1.clone();
-            if drawn.has_spared() {
+            if drawn.has_spared() || draw_down.has_fallen() {
                 return Ok(false);
             }
             book.draw(&draw_down.prices, &mut drawn, at);

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     CustomerId, Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
+    credit::Drawn,
     engine::{
         kernel::Transaction,
-        rows::{self, credit_notes, invoices, periods, prices},
+        rows::{self, credit_notes, invoices, ledgers, periods, prices},
     },
-    invoice::{self, Charges, InvoiceLine, InvoiceSource, InvoiceStatus},
+    invoice::{self, Charges, DrawnCredits, InvoiceLine, InvoiceSource, InvoiceStatus},
     meter::CellId,
-    rating::RateCard,
+    rating::{Due, RateCard},
     schema::{self, CustomerHead},
-    subscription::{Applied, PeriodKey, Subscription, SubscriptionEntry},
+    subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
 };
@@ -44,6 +45,22 @@ async fn lines_less(
     partially_invoiced: PartiallyInvoiced,
 ) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
     let card = prices::card(tx, entry).await?;
+    let due = due(tx, entry, boundary).await?;
+    let drawn = drawn(tx, entry, &card, &due).await?;
+    let adjustments = &entry.subscription.adjustment_intervals;
+    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
+    let (mut lines, subtotal) = invoice::lines(&charges);
+    break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
+    Ok((lines, subtotal))
+}
+
+/// Rates what falls due at a boundary, as of now.
+pub(super) async fn due(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    boundary: Timestamp,
+) -> Result<Due, Error> {
+    let card = prices::card(tx, entry).await?;
     let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
     let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
     for (period, key) in card.usage_periods(before) {
@@ -55,14 +72,7 @@ async fn lines_less(
         }
     }
     let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
-    let due = card.due(&figure, boundary);
-    let starts: BTreeSet<_> = used.keys().map(|period| period.start()).collect();
-    let drawn = drawn(tx, entry, &card, starts.into_iter()).await?;
-    let adjustments = &entry.subscription.adjustment_intervals;
-    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
-    let (mut lines, subtotal) = invoice::lines(&charges);
-    break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
-    Ok((lines, subtotal))
+    Ok(card.due(&figure, boundary))
 }
 
 /// Breaks the usage of lines down by the properties that their prices name (invoicing 6.1).
@@ -120,36 +130,62 @@ async fn summed(
     rows::figures::total_between(tx, of.customer_id, &meters, period).await
 }
 
-/// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
-/// overdraft, by the start of the period, less what invoices of others that began with it have applied.
+/// Sums up what usage has drawn of credits, by the start of its period and its price. Paid for is what was drawn
+/// from blocks that were given, and what these have paid off of the overdraft since.
 pub(super) async fn drawn(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     card: &RateCard,
+    due: &Due,
+) -> Result<BTreeMap<(Timestamp, PriceId), DrawnCredits>, Error> {
+    let mut found = BTreeMap::new();
+    let used: BTreeSet<_> = usage_of(card, due).collect();
+    let units: BTreeSet<_> = used.iter().map(|(unit, ..)| *unit).collect();
+    for unit in units {
+        let own = used.iter().filter(|(of, ..)| *of == unit);
+        let own: Vec<_> = own.map(|(_, start, price)| (*start, *price)).collect();
+        let drawn = drawn_in(tx, entry, unit, own.iter().map(|(start, _)| *start)).await?;
+        if drawn.is_empty() {
+            continue;
+        }
+        let customer = entry.subscription.customer_id;
+        let Some(book) = ledgers::book(tx, customer, unit).await? else { continue };
+        let mut overdrawn = book.overdrawn();
+        for (start, price) in own {
+            let Some(drawn) = drawn.get(&start) else { continue };
+            let paid = drawn.of(price) - book.unpaid(drawn, price, &mut overdrawn);
+            found.insert((start, price), DrawnCredits { paid, billed: drawn.billed(price) });
+        }
+    }
+    Ok(found)
+}
+
+/// Lists the prices of usage that falls due, with their units and the starts of their periods.
+fn usage_of<'c>(
+    card: &'c RateCard,
+    due: &Due,
+) -> impl Iterator<Item = (&'c PricingUnit, Timestamp, PriceId)> {
+    let lines = due.lines.iter().map(|line| (card.intervals.get(line.interval), line.period));
+    let lines: Vec<_> = lines.filter_map(|(of, period)| Some((&of?.price, period))).collect();
+    let used = lines.into_iter().filter(|(price, _)| !price.charge.is_fixed());
+    used.map(|(price, period)| (&price.currency, period.start(), price.id))
+}
+
+/// Reads what periods of usage have drawn from a ledger, by their starts.
+pub(super) async fn drawn_in(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    unit: &PricingUnit,
     starts: impl Iterator<Item = Timestamp>,
-) -> Result<BTreeMap<(Timestamp, PricingUnit), Decimal>, Error> {
+) -> Result<BTreeMap<Timestamp, Drawn>, Error> {
     let Subscription { id, customer_id, .. } = entry.subscription;
-    let units: BTreeSet<_> = card.intervals.iter().map(|of| &of.price.currency).collect();
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    let mut sums = BTreeMap::new();
-    for start in starts {
-        for unit in &units {
-            let slot = schema::drawn(tx.account, id, start, unit);
-            let Some(drawn) = guard.get(tx, &slot).await? else { continue };
-            for (block, amount) in drawn.shares() {
-                let block = guard.get(tx, &schema::credit_block(tx.account, *block)).await?;
-                if block.is_none_or(|of| !of.block.is_overdraft()) {
-                    *sums.entry((start, (*unit).clone())).or_default() += amount;
-                }
-            }
-        }
+    let mut found = BTreeMap::new();
+    for start in starts.collect::<BTreeSet<_>>() {
+        let drawn = guard.get(tx, &schema::drawn(tx.account, id, start, unit)).await?;
+        found.extend(drawn.map(|drawn| (start, drawn)));
     }
-    for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
-        if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
-            *sum -= amount;
-        }
-    }
-    Ok(sums)
+    Ok(found)
 }
 
 /// Sums up what threshold invoices, and invoices of inner boundaries, have billed from an instant up to a

@@ -1,15 +1,14 @@
 //! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
 
 use crate::{
-    Carried, Error, InvoiceId, Timeframe, Timestamp,
+    Carried, Error, InvoiceId, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
-        time::{crediting, due, taxing},
+        time::{crediting, due, squaring, taxing},
     },
     invoice::{BalanceTransaction, Invoice, InvoiceSource, InvoiceStatus, Issue, TaxAnswer, Terms},
-    subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
-    time::INSTANT,
+    subscription::{Draft, InvoicingStep, SubscriptionEntry},
     webhook::Body,
 };
 
@@ -207,9 +206,7 @@ pub(in crate::engine) async fn issue(
 ) -> Result<Invoice, Error> {
     if invoice.source == InvoiceSource::Partial {
         invoice.show_made_lines();
-        let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-        let terms = [&entry.subscription.carried, &plan.carried];
-        issue_shown(tx, &mut invoice, terms, taxes, at).await?;
+        issue_partial(tx, entry, &mut invoice, taxes, at).await?;
         return Ok(invoice);
     }
     let taken_back = show_as_billed(tx, entry, &mut invoice).await?;
@@ -224,10 +221,10 @@ pub(in crate::engine) async fn issue(
     if !taxing::settles(tx, &mut invoice, taxes, at).await? {
         return Ok(invoice);
     }
-    note_applied(tx, entry, &invoice).await?;
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
     issue_by(tx, &mut invoice, terms, at, Invoice::issue).await?;
+    Box::pin(squaring::square(tx, entry, &invoice, at)).await?;
     // What a later boundary took back while it was a draft is credited now.
     let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
     let is_late = passed.is_some_and(|passed| invoice.invoice_date < passed);
@@ -241,19 +238,36 @@ pub(in crate::engine) async fn issue(
     }
 }
 
+/// Issues a threshold invoice with the lines that it shows.
+pub(super) async fn issue_partial(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice: &mut Invoice,
+    taxes: Option<TaxAnswer<'_>>,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
+    let terms = [&entry.subscription.carried, &plan.carried];
+    if issue_shown(tx, invoice, terms, taxes, at).await? {
+        squaring::square(tx, entry, invoice, at).await?;
+    }
+    Ok(())
+}
+
 /// Issues a draft with the lines that it shows, by the terms of its subscription and of its plan; one that is to
-/// be taxed waits for that first.
+/// be taxed waits for that first. Tells whether it is issued.
 pub(super) async fn issue_shown(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
     carried: [&Carried; 2],
     taxes: Option<TaxAnswer<'_>>,
     at: Timestamp,
-) -> Result<(), Error> {
-    if taxing::settles(tx, invoice, taxes, at).await? {
+) -> Result<bool, Error> {
+    let settles = taxing::settles(tx, invoice, taxes, at).await?;
+    if settles {
         issue_by(tx, invoice, carried, at, Invoice::issue).await?;
     }
-    Ok(())
+    Ok(settles)
 }
 
 /// Issues a draft as paid, because it was paid elsewhere, with the lines that it shows.
@@ -300,58 +314,6 @@ async fn issue_by(
     for transaction in transactions {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
-    }
-    Ok(())
-}
-
-/// Notes the credits that an invoice applies, where other prices have periods that began with those of its
-/// lines and go on: what all of them drew is one sum.
-async fn note_applied(
-    tx: &mut Transaction<'_>,
-    entry: &mut SubscriptionEntry,
-    invoice: &Invoice,
-) -> Result<(), Error> {
-    let card = prices::card(tx, entry).await?;
-    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
-    let goes_on = |start| {
-        let after = Timeframe::nothing_at(start).until(start.saturating_add(INSTANT));
-        let periods = card.usage_periods(after).into_keys();
-        periods.into_iter().any(|of| of.start() == start && invoice.invoice_date < of.end())
-    };
-    // What is billed within a period is cumulative, its credits too.
-    let before = Timeframe::nothing_at(invoice.invoice_date.saturating_sub(INSTANT));
-    let whole = card.usage_periods(before.until(invoice.invoice_date));
-    let lines = invoice.lines.iter().filter(|line| whole.contains_key(&line.period));
-    for line in lines.filter(|line| !line.credits_applied.is_zero()) {
-        let (start, unit) = (line.period.start(), line.currency.clone());
-        let amount = line.credits_applied.clone();
-        invoicing.applied.push(Applied { start, unit, amount });
-    }
-    invoicing.applied.retain(|of| goes_on(of.start));
-    Ok(())
-}
-
-/// Notes anew which credits the invoices of a subscription apply that bear an earlier date, where later ones
-/// are taken back.
-pub(super) async fn note_applied_anew(
-    tx: &mut Transaction<'_>,
-    entry: &mut SubscriptionEntry,
-    until: Timestamp,
-) -> Result<(), Error> {
-    let card = prices::card(tx, entry).await?;
-    let last = Timeframe::nothing_at(until).until(until.saturating_add(INSTANT));
-    let from = card.usage_periods(last).into_keys().map(|period| period.start()).min();
-    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
-    invoicing.applied.retain(|of| from.is_some_and(|from| of.start < from));
-    let Some(from) = from else { return Ok(()) };
-    for invoice in invoices::of_subscription_from(tx, &entry.subscription, from).await? {
-        let is_issued = !matches!(invoice.status, InvoiceStatus::Draft | InvoiceStatus::Void);
-        if is_issued
-            && invoice.source == InvoiceSource::Subscription
-            && invoice.invoice_date <= until
-        {
-            note_applied(tx, entry, &invoice).await?;
-        }
     }
     Ok(())
 }

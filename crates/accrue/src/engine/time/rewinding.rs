@@ -5,7 +5,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{invoices, prices},
-        time::{invoicing, voiding},
+        time::voiding,
     },
     invoice::{Invoice, InvoiceSource, InvoiceStatus},
     limits,
@@ -75,5 +75,5 @@ pub(in crate::engine) async fn rewind(
             .filter(|of| of.boundary == end)
             .for_each(|of| of.has_usage = has_usage);
     }
-    invoicing::note_applied_anew(tx, entry, before).await
+    Ok(())
 }

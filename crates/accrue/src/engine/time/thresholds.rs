@@ -78,7 +78,7 @@ async fn made(
     let due = card.so_far(&used, now);
     let starts: BTreeSet<_> = due.lines.iter().map(|line| line.period.start()).collect();
     let id = InvoiceId::generate(now, tx.entropy());
-    let drawn = due::drawn(tx, entry, &card, starts.iter().copied()).await?;
+    let drawn = due::drawn(tx, entry, &card, &due).await?;
     let partially_invoiced =
         due::partially_invoiced(tx, entry, starts.first().copied(), now).await?;
     let adjustments = &of.adjustment_intervals;
@@ -113,7 +113,5 @@ async fn issue_or_keep(
     if !invoice.will_auto_issue {
         return Ok(());
     }
-    let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-    let terms = [&entry.subscription.carried, &plan.carried];
-    invoicing::issue_shown(tx, &mut invoice, terms, None, now).await
+    invoicing::issue_partial(tx, entry, &mut invoice, None, now).await
 }

@@ -147,19 +147,24 @@ impl Run {
         rows
     }
 
+    fn add_missing(&mut self, period: usize) {
+        let mut missing = self.book.missing(&self.drawn[period]);
+        while !missing.is_empty() {
+            self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
+            missing = self.book.missing(&self.drawn[period]);
+        }
+    }
+
     fn step(&mut self, step: &Step, now: Timestamp) {
         match *step {
             Step::Draw { period, amounts } => {
+                self.add_missing(period);
                 let prices = [0, 1].map(|place| (price(place), tenths(amounts[place])));
                 self.book.draw(&prices, &mut self.drawn[period], now);
                 self.oracle.draw(period, amounts, now);
             }
             Step::GiveBack { period, price: place, amount } => {
-                let mut missing = self.book.missing(&self.drawn[period]);
-                while !missing.is_empty() {
-                    self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
-                    missing = self.book.missing(&self.drawn[period]);
-                }
+                self.add_missing(period);
                 let mut returned = Returned::default();
                 let prices = [(price(place), -tenths(amount))];
                 self.book.hand_back(&prices, &mut self.drawn[period], &mut returned);
@@ -278,7 +283,7 @@ impl Run {
         };
         assert_eq!(shares(&rows.ledger.payers), expect(payers));
         for (found, drawn) in self.drawn.iter().zip(drawn) {
-            assert_eq!(shares(found.shares()), expect(drawn));
+            assert_eq!(shares(&found.shares()), expect(drawn));
         }
         let deleted = rows.blocks.values().filter(|block| block.deletion.is_some());
         let found: BTreeMap<_, _> =

@@ -35,7 +35,7 @@ fn blocks_are_spent_by_expiry_then_cost_then_effective_date_then_age() {
     let soonest = give(9, Some(49), Some(9));
     let expected = [soonest, effective_earlier, effective_later, younger, cheaper, last];
     desk.draw(10, 6);
-    let drawn = desk.drawn.shares().iter().map(|(id, _)| *id);
+    let drawn = desk.drawn.shares().into_iter().map(|(id, _)| id);
     assert_eq!(drawn.collect::<Vec<_>>(), expected);
     assert_eq!(desk.book.balance(), Some(&Decimal::zero()));
     assert_eq!(desk.book.ledger.open, []);

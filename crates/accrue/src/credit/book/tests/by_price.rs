@@ -1,0 +1,100 @@
+//! What each price has drawn, and what an invoice leaves of it.
+
+use proptest::{collection::vec, prelude::*};
+
+use super::{
+    desk::{Desk, increment},
+    *,
+};
+use crate::credit::Charged;
+
+const PRICES: usize = 3;
+
+proptest! {
+    /// Whichever prices cost more and less at once, each has drawn what it costs.
+    #[test]
+    fn each_price_has_drawn_what_it_costs(
+        blocks in vec(1_i64..9, 1..5),
+        moves in vec(vec(-9_i64..12, PRICES), 1..12),
+    ) {
+        let mut desk = Desk::new();
+        for amount in blocks {
+            desk.give(0, amount, None);
+        }
+        let mut costs = [0_i64; PRICES];
+        for moves in moves {
+            let moves: Vec<_> = moves.iter().zip(costs).map(|(by, cost)| *(by.max(&-cost))).collect();
+            let prices = moves.iter().enumerate();
+            let prices: Vec<_> = prices.map(|(place, by)| (price(place), credits(*by))).collect();
+            if moves.iter().sum::<i64>() < 0 {
+                let mut returned = Returned::default();
+                desk.book.hand_back(&prices, &mut desk.drawn, &mut returned);
+                desk.book.book_returned(returned, hour(1));
+            } else {
+                desk.book.draw(&prices, &mut desk.drawn, hour(1));
+            }
+            check_ledger(&desk.rows());
+            costs.iter_mut().zip(moves).for_each(|(cost, by)| *cost += by);
+            for (place, cost) in costs.into_iter().enumerate() {
+                prop_assert_eq!(desk.drawn.of(price(place).id), credits(cost));
+            }
+        }
+    }
+
+    /// Whatever is charged of what was drawn: what credits pay for, what is billed of the overdraft and what
+    /// goes back come to what was drawn.
+    #[test]
+    fn what_is_not_charged_goes_back(
+        blocks in vec(1_i64..20, 0..4),
+        later in vec(1_i64..20, 0..3),
+        costs in vec((0_i64..30, 0_i64..30, any::<bool>(), any::<bool>()), 1..=PRICES),
+    ) {
+        let mut desk = Desk::new();
+        desk.give(0, 1, None);
+        for amount in blocks {
+            desk.give(0, amount, None);
+        }
+        for (place, (cost, ..)) in costs.iter().enumerate() {
+            desk.book.draw(&[(price(place), credits(*cost))], &mut desk.drawn, hour(1));
+        }
+        later.iter().for_each(|amount| drop(desk.book(2, increment(*amount, None, None, None))));
+        let balance = |desk: &Desk| desk.book.balance().unwrap().clone();
+        let mut overdrawn = desk.book.overdrawn();
+        for (place, (cost, off, is_billed, is_last)) in costs.into_iter().enumerate() {
+            let (of, before) = (price(place).id, balance(&desk));
+            let open = desk.book.unpaid(&desk.drawn, of, &mut overdrawn.clone());
+            let adjusted = credits((cost - off).max(0));
+            let paid = (credits(cost) - &open).min(adjusted.clone());
+            let left = &adjusted - &paid;
+            let charged = Charged { price_id: of, adjusted: adjusted.clone(), is_billed, is_last };
+            let mut returned = Returned::default();
+            desk.book.square(&charged, &mut desk.drawn, &mut overdrawn, &mut returned);
+            desk.book.book_returned(returned, hour(3));
+            check_ledger(&desk.rows());
+            let billed = if is_billed { left.clone() } else { credits(0) };
+            let spared = if is_last { credits(cost) - &adjusted } else { credits(0) };
+            prop_assert_eq!(balance(&desk) - before, &billed + &spared);
+            prop_assert_eq!(desk.drawn.billed(of), billed.clone());
+            prop_assert_eq!(desk.drawn.of(of), credits(cost) - billed - spared);
+            // Once more there is nothing to square.
+            let mut again = Returned::default();
+            desk.book.square(&charged, &mut desk.drawn, &mut credits(0), &mut again);
+            prop_assert!(again.is_nothing());
+        }
+    }
+}
+
+#[test]
+fn what_a_block_pays_for_one_price_alone_is_not_counted_for_another() {
+    let mut desk = Desk::new();
+    let mut change = increment(9, None, None, None);
+    if let LedgerChange::Increment(block) = &mut change {
+        block.filters = only(0);
+    }
+    desk.book(0, change).unwrap();
+    desk.give(0, 9, None);
+    desk.book.draw(&[(price(0), credits(5))], &mut desk.drawn, hour(1));
+    desk.book.draw(&[(price(0), -credits(3)), (price(1), credits(3))], &mut desk.drawn, hour(1));
+    let drawn = [0, 1].map(|place| desk.drawn.of(price(place).id));
+    assert_eq!(drawn, [credits(5), credits(0)]);
+}
