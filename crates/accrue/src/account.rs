@@ -31,6 +31,14 @@ pub struct Configuration {
     /// (invoicing 4.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_invoice_memo: Option<Description>,
+    /// True where invoices are issued by themselves whose subscription and customer say nothing (invoicing 4.4). On
+    /// unless chosen.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub auto_issuance: bool,
+    /// Days after the first failure of a payment on which it is tried again (invoicing 8.7): 1, 4 and 9 unless
+    /// chosen, in order, at most [10](limits::RETRIES) of them within [a year](limits::RETRY_DAYS).
+    #[serde(default = "retry_days", skip_serializing_if = "is_usual")]
+    pub retry_days: Vec<u32>,
     /// Least amounts that the payment gateway charges, by currency: none unless chosen. What is less is carried
     /// over to the customer's next invoice (invoicing 7.7).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -44,6 +52,23 @@ pub struct Configuration {
     pub tells_issued_summaries: bool,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+fn retry_days() -> Vec<u32> {
+    vec![1, 4, 9]
+}
+
+fn is_usual(days: &Vec<u32>) -> bool {
+    *days == retry_days()
 }
 
 /// Day that due dates are counted from (invoicing 5.1).
@@ -99,6 +124,8 @@ impl Default for Configuration {
             backfill_days: limits::BACKFILL_DAYS,
             due_date_basis: DueDateBasis::default(),
             default_invoice_memo: None,
+            auto_issuance: true,
+            retry_days: retry_days(),
             least_charges: BTreeMap::new(),
             calculates_taxes: false,
             tells_issued_summaries: false,
@@ -175,6 +202,15 @@ impl Configuration {
             let message =
                 format!("found {least} {}, expected an amount above zero", currency.code());
             return Err(Error::invalid("least_charges", message));
+        }
+        let (days, most) = (&self.retry_days, limits::RETRIES);
+        let last = limits::RETRY_DAYS;
+        let is_ordered = days.is_sorted_by(|one, other| one < other);
+        let is_within = days.iter().all(|day| (1..=last).contains(day));
+        if days.len() > most || !is_ordered || !is_within {
+            let message =
+                format!("found {days:?}, expected at most {most} days of 1 to {last}, in order");
+            return Err(Error::invalid("retry_days", message));
         }
         Ok(())
     }

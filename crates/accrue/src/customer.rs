@@ -184,6 +184,19 @@ pub struct CustomerUpdate {
     pub carried: CarriedUpdate,
 }
 
+impl Customer {
+    /// Refuses what moves the balance of a customer of an invoicing provider: it pays for nothing (invoicing 10.6,
+    /// 12.2).
+    pub(crate) fn check_balance_counts(&self) -> Result<(), Error> {
+        match self.payment_provider.filter(|of| of.is_invoicing()) {
+            Some(_) => Err(Error::constraint(
+                "the balance of a customer of an invoicing provider pays for nothing",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 impl CustomerUpdate {
     /// Tells whether it may change payment methods: those of an account at a gateway go with it.
     pub(crate) fn is_of_methods(&self) -> bool {

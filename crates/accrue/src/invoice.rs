@@ -155,6 +155,9 @@ pub struct Invoice {
     /// Retries of a payment that has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dunning: Option<DunningSchedule>,
+    /// Retries that have ended, since it is to be paid after all: until others follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) previous_dunning: Option<DunningSchedule>,
     /// Whether somebody said that it was paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_marked_as_paid: bool,

@@ -204,6 +204,10 @@ pub const PAYMENT_METHODS: usize = 50;
 pub const PROVIDER_CHARACTERS: usize = 500;
 /// The most attempts to pay an invoice, to which one is added by hand.
 pub const PAYMENT_ATTEMPTS: usize = 100;
+/// The most retries of a payment that has failed (invoicing 8.7).
+pub const RETRIES: usize = 10;
+/// The longest time after the failure of a payment at which it is tried again, in days.
+pub const RETRY_DAYS: u32 = 365;
 /// The most taxes of a line of an invoice.
 pub const TAXES_OF_LINE: usize = 20;
 /// The most lines by hand of an invoice.

@@ -45,7 +45,7 @@ impl Drawn {
     }
 
     /// Returns the amount that a price has drawn from a block.
-    pub(crate) fn from_block(&self, id: CreditBlockId, price: PriceId) -> Decimal {
+    pub(crate) fn taken_from(&self, id: CreditBlockId, price: PriceId) -> Decimal {
         let found = self.shares.iter().find(|(block, _)| *block == id);
         found.map(|(_, prices)| of(prices, price)).unwrap_or_default()
     }

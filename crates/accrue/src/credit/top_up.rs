@@ -141,6 +141,18 @@ impl NewTopUp {
         check_number("threshold", &self.threshold, Least::Zero)?;
         check_number("amount", &self.amount, Least::AboveZero)?;
         check_number("per_unit_cost_basis", self.per_unit_cost_basis.number(), Least::Zero)?;
+        if let Some(currency) = self.currency.currency() {
+            for (field, money) in [("threshold", &self.threshold), ("amount", &self.amount)] {
+                if money.round(currency.places()) != *money {
+                    let message = format!(
+                        "found {money}, expected at most {} digits behind the point in {}",
+                        currency.places(),
+                        currency.code()
+                    );
+                    return Err(Error::invalid(field, message));
+                }
+            }
+        }
         if self.expires_after.is_some_and(|of| of.after == 0) {
             return Err(Error::invalid("expires_after", "found 0, expected more than zero"));
         }

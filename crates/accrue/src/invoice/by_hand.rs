@@ -172,7 +172,8 @@ impl Invoice {
     ///
     /// # Errors
     ///
-    /// Where there is no such line, it is not by hand, or the invoice is no draft.
+    /// Where there is no such line, it is not by hand or the one of credits that are bought, or the invoice is no
+    /// draft.
     pub(crate) fn remove_by_hand(
         &mut self,
         id: InvoiceLineId,
@@ -184,6 +185,11 @@ impl Invoice {
         let Some(place) = self.by_hand.iter().position(|line| line.id == id) else {
             return Err(Error::constraint("the line is of a subscription, expected one by hand"));
         };
+        if self.bought.is_some() && place == 0 {
+            return Err(Error::constraint(
+                "the line is of credits that are bought with the invoice",
+            ));
+        }
         Ok((place, self.take_by_hand(place)))
     }
 

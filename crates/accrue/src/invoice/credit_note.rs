@@ -2,9 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{LineAdjustment, TaxAmount};
 use crate::{
-    CivilDate, CreditNoteId, CreditNoteLineId, Currency, CustomerId, Decimal, Description, Error,
-    IdOr, InstantRange, InvoiceId, InvoiceLineId, Name, PriceId, SubscriptionId, Timeframe,
-    Timestamp, Zone,
+    AdjustmentIntervalId, CivilDate, CreditNoteId, CreditNoteLineId, Currency, CustomerId, Decimal,
+    Description, Error, IdOr, InstantRange, InvoiceId, InvoiceLineId, Name, PriceId,
+    SubscriptionId, Timeframe, Timestamp, Zone,
+    price::{Adjustment, Discount},
 };
 
 /// Credit note: what is taken back of an invoice that was issued (invoicing 10).
@@ -41,6 +42,9 @@ pub struct CreditNote {
     pub total: Decimal,
     /// What of the total went to the customer's balance.
     pub returned: Decimal,
+    /// Which fraction each adjustment over the invoice was of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fractions: Vec<(AdjustmentIntervalId, Decimal)>,
     /// Lines; a note that is shown as part of its invoice has none.
     #[serde(skip)]
     pub lines: Vec<CreditNoteLine>,
@@ -157,7 +161,7 @@ pub struct CreditNoteFilter {
 
 impl CreditNote {
     /// Returns the adjustments over the invoice that it takes a share of: their amounts on all lines, and
-    /// which fraction of its subtotal each is, to ten digits (invoicing 10.1).
+    /// which fraction each is, or was of the invoice, to ten digits (invoicing 10.1).
     #[must_use]
     pub fn adjustments_over_invoice(&self) -> Vec<(LineAdjustment, Decimal)> {
         let mut all: Vec<LineAdjustment> = Vec::new();
@@ -168,9 +172,12 @@ impl CreditNote {
                 None => all.push(share.clone()),
             }
         }
-        let fraction = |of: &LineAdjustment| match self.subtotal.is_zero() {
-            true => Decimal::zero(),
-            false => of.amount.abs().share(&Decimal::from(1), &self.subtotal.abs(), 10),
+        let fraction = |of: &LineAdjustment| match &of.adjustment {
+            Adjustment::Discount(Discount::Percentage(off)) => off.as_decimal().clone(),
+            _ => {
+                let found = self.fractions.iter().find(|(id, _)| *id == of.id);
+                found.map(|(_, fraction)| fraction.clone()).unwrap_or_default()
+            }
         };
         all.into_iter().map(|of| (of.clone(), fraction(&of))).collect()
     }

@@ -7,8 +7,9 @@ use super::{
     balance::{Movement, check_money},
 };
 use crate::{
-    BalanceTransactionId, CreditNoteId, CreditNoteLineId, Currency, Decimal, Description, Error,
-    InvoiceLineId, Name, PriceId, PricingUnit, Timeframe, Timestamp, Zone, customer::Customer,
+    AdjustmentIntervalId, BalanceTransactionId, CreditNoteId, CreditNoteLineId, Currency, Decimal,
+    Description, Error, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe, Timestamp, Zone,
+    customer::Customer,
 };
 
 /// Figures of a line, or a share of them, in the currency of its invoice.
@@ -270,14 +271,35 @@ impl Invoice {
             total,
             returned: returned.clone(),
             lines,
+            fractions: self.fractions_over_invoice(),
         };
         let action = BalanceAction::CreditNoteApplied;
         let movement = Movement::of_note(&note, returned, action);
         let transaction =
             movement.map(|movement| receivables.book(customer, transaction_id, movement, at));
         self.balance_transactions.extend(transaction.clone());
-        self.credit_notes.push(CreditNote { lines: Vec::new(), ..note.clone() });
+        let shown = CreditNote { lines: Vec::new(), fractions: Vec::new(), ..note.clone() };
+        self.credit_notes.push(shown);
         (note, transaction)
+    }
+
+    /// Returns which fraction each adjustment over it was of the lines that it reached, to ten digits.
+    fn fractions_over_invoice(&self) -> Vec<(AdjustmentIntervalId, Decimal)> {
+        let mut all: Vec<(AdjustmentIntervalId, Decimal, Decimal)> = Vec::new();
+        for share in self.lines.iter().map(|line| Share::of(line, self.currency)) {
+            for of in share.adjustments.iter().filter(|of| of.is_invoice_level()) {
+                let place = all.iter().position(|(id, ..)| *id == of.id).unwrap_or(all.len());
+                if place == all.len() {
+                    all.push((of.id, Decimal::zero(), Decimal::zero()));
+                }
+                if let Some((_, amount, base)) = all.get_mut(place) {
+                    *amount += &of.amount;
+                    *base += &share.amount;
+                }
+            }
+        }
+        let of_bases = all.into_iter().filter(|(.., base)| *base > Decimal::zero());
+        of_bases.map(|(id, of, base)| (id, of.abs().share(&Decimal::from(1), &base, 10))).collect()
     }
 
     /// Takes a note of it back (invoicing 10.5). Of what was paid since, the customer owes the difference.

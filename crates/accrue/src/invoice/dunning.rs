@@ -63,23 +63,25 @@ pub enum DunningStepStatus {
     Skipped,
 }
 
-/// Days after the first failure on which a payment is tried again (invoicing 8.7).
-const RETRY_DAYS: [u64; 3] = [1, 4, 9];
-
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a change of a schedule is told of as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Dunned {
     Created(DunningSchedule),
+    /// It has taken the place of one that has ended.
+    Reset {
+        schedule: DunningSchedule,
+        previous: DunningSchedule,
+    },
     Executed(DunningStep),
     Ended(DunningSchedule),
 }
 
 impl DunningSchedule {
-    fn after(invoice_id: InvoiceId, at: Timestamp) -> Self {
-        let steps = (1..).zip(RETRY_DAYS).map(|(step_number, days)| {
-            let wait = DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX));
+    fn after(invoice_id: InvoiceId, days: &[u32], at: Timestamp) -> Self {
+        let steps = (1..).zip(days).map(|(step_number, days)| {
+            let wait = DAY.saturating_mul(*days);
             let planned_at = at.saturating_add(wait);
             let status = DunningStepStatus::Scheduled;
             DunningStep { step_number, status, planned_at, executed_at: None }
@@ -116,21 +118,28 @@ impl Invoice {
         Some(Dunned::Executed(step.clone()))
     }
 
-    /// Plans the next retry of a payment that has failed, or ends the schedule after the last.
-    pub(crate) fn dun(&mut self, at: Timestamp) -> Option<Dunned> {
+    /// Plans the next retry of a payment that has failed, so many days after the first failure, or ends the schedule
+    /// after the last.
+    pub(crate) fn dun(&mut self, days: &[u32], at: Timestamp) -> Option<Dunned> {
         if self.status != InvoiceStatus::Issued {
             return None;
         }
         let is_first = self.dunning.is_none();
         let id = self.id;
-        let schedule = self.dunning.get_or_insert_with(|| DunningSchedule::after(id, at));
+        let schedule = self.dunning.get_or_insert_with(|| DunningSchedule::after(id, days, at));
         if schedule.status != DunningStatus::Active {
             return None;
         }
         let next = schedule.next().map(|step| step.planned_at);
         self.auto_collection.next_attempt_at = next.map(|next| next.max(at));
         match next {
-            Some(_) if is_first => Some(Dunned::Created(schedule.clone())),
+            Some(_) if is_first => {
+                let schedule = schedule.clone();
+                Some(match self.previous_dunning.take() {
+                    Some(previous) => Dunned::Reset { schedule, previous },
+                    None => Dunned::Created(schedule),
+                })
+            }
             Some(_) => None,
             None => {
                 schedule.end(DunningStatus::Exhausted, at);

@@ -91,6 +91,7 @@ impl Invoice {
             payment_attempts: Vec::new(),
             paying: None,
             dunning: None,
+            previous_dunning: None,
             is_marked_as_paid: false,
             net_terms: None,
             custom_due_date: None,

@@ -4,6 +4,7 @@ use super::{Invoice, Receivables, Terms, by_hand::Made};
 use crate::{
     CreditBlockId, Currency, Decimal, Error, InvoiceId, ItemId, Name, PriceId, Timeframe,
     Timestamp,
+    account::Configuration,
     credit::{CreditBlock, InvoiceSettings},
     customer::Customer,
     price::Price,
@@ -30,6 +31,7 @@ impl Bought {
         self,
         settings: &InvoiceSettings,
         (customer, currency): (&Customer, Currency),
+        account: &Configuration,
         receivables: &Receivables,
         now: Timestamp,
     ) -> Result<(Invoice, Price), Error> {
@@ -38,10 +40,11 @@ impl Bought {
         let id = InvoiceId::derived(now, &names);
         let date = settings.invoice_date.unwrap_or(period.start());
         let whose = (customer.id, currency);
-        let terms = Terms::of_customer(customer);
+        let terms = Terms::of_customer(customer, account);
         let mut invoice = Invoice::draft_of(id, whose, date, terms, receivables, now);
         invoice.will_auto_issue = terms.auto_issuance();
-        invoice.memo = settings.memo.as_ref().map(ToString::to_string);
+        let memo = settings.memo.as_ref().or(account.default_invoice_memo.as_ref());
+        invoice.memo = memo.map(ToString::to_string);
         invoice.auto_collection.enabled = settings.auto_collection;
         invoice.set_terms(settings.terms);
         invoice.date(date, &customer.timezone, now)?;

@@ -3,7 +3,7 @@
 use super::{Invoice, InvoiceStatus};
 use crate::{
     Carried, Timestamp, Zone,
-    account::DueDateBasis,
+    account::{Configuration, DueDateBasis},
     customer::{Customer, PaymentProvider},
 };
 
@@ -16,14 +16,17 @@ pub(crate) struct Terms<'a> {
     pub(crate) timezone: &'a Zone,
     /// Whether the customer pays by a gateway.
     pub(crate) has_gateway: bool,
+    /// Whether the account issues invoices by themselves, of whom nothing else is said.
+    issues_by_itself: bool,
 }
 
 impl<'a> Terms<'a> {
-    /// Makes the terms of a subscription, its plan and its customer.
+    /// Makes the terms of a subscription, its plan, its customer and the account.
     pub(crate) fn new(
         subscription: &'a Carried,
         plan: &'a Carried,
         customer: &'a Customer,
+        account: &Configuration,
     ) -> Self {
         Self {
             subscription,
@@ -31,13 +34,14 @@ impl<'a> Terms<'a> {
             customer: &customer.carried,
             timezone: &customer.timezone,
             has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
+            issues_by_itself: account.auto_issuance,
         }
     }
 
     /// Makes the terms of a customer alone: those of a one-off invoice.
-    pub(crate) fn of_customer(customer: &'a Customer) -> Self {
+    pub(crate) fn of_customer(customer: &'a Customer, account: &Configuration) -> Self {
         const NONE: &Carried = &Carried::NONE;
-        Self::new(NONE, NONE, customer)
+        Self::new(NONE, NONE, customer, account)
     }
 
     /// Returns the days that the customer has to pay: its subscription's, its plan's, or none.
@@ -46,10 +50,10 @@ impl<'a> Terms<'a> {
         days(self.subscription).or_else(|| days(self.plan)).unwrap_or_default()
     }
 
-    /// Tells whether an invoice is issued by itself: as the subscription says, else the customer.
+    /// Tells whether an invoice is issued by itself: as the subscription says, else the customer, else the account.
     pub(crate) fn auto_issuance(&self) -> bool {
         let says = |of: &Carried| of.get("auto_issuance").and_then(|text| text.parse().ok());
-        says(self.subscription).or_else(|| says(self.customer)).unwrap_or(true)
+        says(self.subscription).or_else(|| says(self.customer)).unwrap_or(self.issues_by_itself)
     }
 
     /// Tells whether an invoice is collected by itself: as the subscription says, else the customer, else

@@ -31,6 +31,7 @@ impl Body {
             | Self::InvoiceDunningScheduleCreated(_)
             | Self::InvoiceDunningScheduleStepExecuted { .. }
             | Self::InvoiceDunningScheduleEnded(_)
+            | Self::InvoiceDunningScheduleReset { .. }
             | Self::InvoiceUndoMarkAsPaid { .. }
             | Self::InvoiceMarkedAsPaid { .. }
             | Self::InvoiceMarkedAsVoid { .. }
@@ -74,9 +75,9 @@ impl Body {
             Self::InvoiceSyncSucceeded(told) | Self::InvoiceSyncFailed(told) => {
                 Some(told.invoice_id)
             }
-            Self::InvoiceDunningScheduleCreated(of) | Self::InvoiceDunningScheduleEnded(of) => {
-                Some(of.invoice_id)
-            }
+            Self::InvoiceDunningScheduleCreated(of)
+            | Self::InvoiceDunningScheduleEnded(of)
+            | Self::InvoiceDunningScheduleReset { schedule: of, .. } => Some(of.invoice_id),
             _ => None,
         }
     }

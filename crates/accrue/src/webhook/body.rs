@@ -203,6 +203,14 @@ pub enum Body {
     /// `invoice.dunning_schedule_created`
     #[serde(rename = "invoice.dunning_schedule_created")]
     InvoiceDunningScheduleCreated(Box<DunningSchedule>),
+    /// `invoice.dunning_schedule_reset`: retries begin anew, in place of those that had ended.
+    #[serde(rename = "invoice.dunning_schedule_reset")]
+    InvoiceDunningScheduleReset {
+        /// The new schedule.
+        schedule: Box<DunningSchedule>,
+        /// The one whose place it takes.
+        previous: Box<DunningSchedule>,
+    },
     /// `invoice.dunning_schedule_step_executed`
     #[serde(rename = "invoice.dunning_schedule_step_executed")]
     InvoiceDunningScheduleStepExecuted {
@@ -347,6 +355,7 @@ impl Body {
                 "invoice.dunning_schedule_step_executed"
             }
             Self::InvoiceDunningScheduleEnded(_) => "invoice.dunning_schedule_ended",
+            Self::InvoiceDunningScheduleReset { .. } => "invoice.dunning_schedule_reset",
             Self::InvoiceUndoMarkAsPaid { .. } => "invoice.undo_mark_as_paid",
             Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
             Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",

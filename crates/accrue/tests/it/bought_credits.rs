@@ -360,3 +360,70 @@ fn invoicing_13_3_a_deleted_block_takes_its_invoice_back() {
     assert_eq!((ada.pending(), ada.blocks()), (Vec::new(), Vec::new()));
     assert_eq!(ada.fixture.invoices(SETTLED).len(), 1);
 }
+
+/// Turns issuance by itself off.
+pub(crate) fn by_hand(ada: &Priced) {
+    let carried = accrue::CarriedUpdate::new([("auto_issuance", "false")]).unwrap();
+    let off = CustomerUpdate { carried, ..CustomerUpdate::default() };
+    run(ada.fixture.account.update_customer(ada.customer, off)).unwrap();
+    ada.fixture.drain();
+}
+
+#[test]
+fn invoicing_9_6_the_line_of_credits_stays() {
+    let ada = buyer();
+    by_hand(&ada);
+    let (entry, draft) = ada.buy("10", "1", when_paid());
+    let account = &ada.fixture.account;
+    let (kind, text) =
+        refused(&ada.fixture, account.delete_invoice_line(draft.id, draft.lines[0].id));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("the line is of credits that are bought"), "{text}");
+    let issued = run(account.issue_invoice(draft.id)).unwrap();
+    assert_eq!((issued.status, &issued.total), (InvoiceStatus::Issued, &number("10")));
+    assert_eq!(ada.pending().len(), 1, "{entry:?}");
+}
+
+#[test]
+fn invoicing_4_4_what_is_turned_off_is_issued_by_hand_for_credits_too() {
+    let ada = buyer();
+    let later = InvoiceSettings { invoice_date: Some(at("2026-03-20T00:00:00Z")), ..due_in(14) };
+    let (_, draft) = ada.buy("10", "1", later);
+    assert!(draft.will_auto_issue);
+    by_hand(&ada);
+    assert!(!ada.invoice(&draft).will_auto_issue);
+    ada.fixture.tick_at("2026-03-21T00:00:00Z");
+    assert_eq!(ada.invoice(&draft).status, InvoiceStatus::Draft);
+    let issued = run(ada.fixture.account.issue_invoice(draft.id)).unwrap();
+    assert_eq!(issued.status, InvoiceStatus::Issued);
+}
+
+#[test]
+fn invoicing_4_7_the_account_has_a_memo_for_credits_too() {
+    let ada = buyer();
+    let account = &ada.fixture.account;
+    let mut configuration = block_on(account.configuration()).unwrap();
+    let memo = |text: &str| Some(accrue::Description::parse(text).unwrap());
+    configuration.default_invoice_memo = memo("thanks");
+    run(account.configure(configuration)).unwrap();
+    assert_eq!(ada.buy("10", "1", due_in(14)).1.memo.as_deref(), Some("thanks"));
+    let own = InvoiceSettings { memo: memo("own"), ..due_in(14) };
+    assert_eq!(ada.buy("10", "1", own).1.memo.as_deref(), Some("own"));
+}
+
+#[test]
+fn invoicing_10_6_a_block_is_not_credited_to_a_balance_that_pays_for_nothing() {
+    let ada = buyer();
+    let paid = InvoiceSettings { mark_as_paid: true, ..due_in(14) };
+    let (entry, _) = ada.buy("10", "1", paid);
+    let update = CustomerUpdate {
+        payment_provider: accrue::Patch::Set(accrue::customer::PaymentProvider::Quickbooks),
+        payment_provider_id: accrue::Patch::Set(crate::support::fixture::name("qb_1")),
+        ..CustomerUpdate::default()
+    };
+    run(ada.fixture.account.update_customer(ada.customer, update)).unwrap();
+    let call = ada.fixture.account.delete_credit_block(entry.credit_block.id);
+    let (kind, text) = refused(&ada.fixture, call);
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("pays for nothing"), "{text}");
+}

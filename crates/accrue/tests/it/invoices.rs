@@ -338,11 +338,40 @@ fn invoicing_4_4_what_is_turned_off_is_issued_by_hand() {
     let carried = accrue::CarriedUpdate::new([("auto_issuance", "false")]).unwrap();
     let off = CustomerUpdate { carried, ..CustomerUpdate::default() };
     run(fixture.account.update_customer(ada, off)).unwrap();
+    for of in [draft.id, invoiced.upcoming(&subscription).id] {
+        assert!(!invoiced.fetch(of).will_auto_issue, "what waits for its grace period as well");
+    }
     fixture.tick_at("2026-08-03T00:00:00Z");
     assert_eq!(fixture.invoices(SETTLED), []);
+    let on = accrue::CarriedUpdate::new([("auto_issuance", "true")]).unwrap();
+    let on = CustomerUpdate { carried: on, ..CustomerUpdate::default() };
+    run(fixture.account.update_customer(external("ada"), on)).unwrap();
+    let will: Vec<_> = fixture.invoices(DRAFT).iter().map(|of| of.will_auto_issue).collect();
+    assert_eq!(will, [true, false, false], "of what was to be issued by hand it stays so");
+    fixture.tick_at("2026-08-05T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED), []);
     let draft = invoiced.fetch(draft.id);
-    assert!(!draft.will_auto_issue, "what waited for its grace period as well");
     assert_eq!(run(fixture.account.issue_invoice(draft.id)).unwrap().status, InvoiceStatus::Paid);
+}
+
+#[test]
+fn invoicing_4_4_the_account_says_it_of_whom_nobody_else_does() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let mut configuration = block_on(fixture.account.configuration()).unwrap();
+    configuration.auto_issuance = false;
+    run(fixture.account.configure(configuration)).unwrap();
+    let by_hand = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let by_itself = invoiced.subscribe_with("2026-06-01T00:00:00Z", |new| {
+        new.carried = accrue::Carried::new([("auto_issuance", "true")]).unwrap();
+    });
+    assert!(!invoiced.upcoming(&by_hand).will_auto_issue);
+    assert!(invoiced.upcoming(&by_itself).will_auto_issue);
+    fixture.tick_at("2026-07-02T00:00:00Z");
+    let issued = fixture.invoices(&[InvoiceStatus::Paid, InvoiceStatus::Issued]);
+    let of: Vec<_> = issued.iter().map(|of| of.subscription_id).collect();
+    assert_eq!(of, [Some(by_itself.id)]);
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod deprecations;
 mod draw_down;
 mod draw_down_days;
 mod due_dates;
+mod dunning;
 mod event_volume;
 mod events;
 mod expiry;

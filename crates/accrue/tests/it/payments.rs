@@ -6,9 +6,9 @@ use accrue::{
     Decimal, ErrorKind, PageRequest, PaymentAttemptId, PaymentGateway,
     customer::{CustomerUpdate, PaymentProvider},
     invoice::{
-        CreditNoteReason, DunningStatus, DunningStepStatus, Invoice, InvoiceStatus, InvoiceUpdate,
-        NewCreditNote, NewCreditNoteLine, Payment, PaymentFailure, PaymentInstrument,
-        PaymentOutcome, StartedPayment,
+        CreditNoteReason, DunningStatus, Invoice, InvoiceStatus, InvoiceUpdate, NewCreditNote,
+        NewCreditNoteLine, Payment, PaymentFailure, PaymentInstrument, PaymentOutcome,
+        StartedPayment,
     },
     subscription::Cancellation,
 };
@@ -21,7 +21,7 @@ use crate::{
 const JUNE: &str = "2026-06-01T00:00:00Z";
 
 /// A customer that pays by a gateway, and gets an invoice of 80 on the first of June.
-fn collected() -> (Invoiced, Invoice) {
+pub(crate) fn collected() -> (Invoiced, Invoice) {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
     invoiced.fixture.set(JUNE);
     pays_by_gateway(&invoiced);
@@ -30,7 +30,7 @@ fn collected() -> (Invoiced, Invoice) {
     (invoiced, invoice)
 }
 
-fn pays_by_gateway(invoiced: &Invoiced) {
+pub(crate) fn pays_by_gateway(invoiced: &Invoiced) {
     let update = CustomerUpdate {
         payment_provider: accrue::Patch::Set(PaymentProvider::StripeCharge),
         payment_provider_id: accrue::Patch::Set(name("cus_1")),
@@ -40,21 +40,21 @@ fn pays_by_gateway(invoiced: &Invoiced) {
     invoiced.fixture.messages();
 }
 
-fn started(invoiced: &Invoiced) -> Vec<StartedPayment> {
+pub(crate) fn started(invoiced: &Invoiced) -> Vec<StartedPayment> {
     let page = PageRequest::default();
     block_on(invoiced.fixture.account.list_started_payments(&page)).unwrap().data
 }
 
-fn succeeded(at_: &str) -> PaymentOutcome {
+pub(crate) fn succeeded(at_: &str) -> PaymentOutcome {
     PaymentOutcome::Succeeded { received_at: at(at_), transaction_id: Some("pi_1".to_owned()) }
 }
 
-fn declined() -> PaymentOutcome {
+pub(crate) fn declined() -> PaymentOutcome {
     PaymentOutcome::Declined { transaction_id: None }
 }
 
 impl Invoiced {
-    fn report(&self, id: PaymentAttemptId, outcome: PaymentOutcome) -> Invoice {
+    pub(crate) fn report(&self, id: PaymentAttemptId, outcome: PaymentOutcome) -> Invoice {
         run(self.fixture.account.report_payment(id, outcome)).unwrap()
     }
 }
@@ -113,59 +113,6 @@ fn invoicing_8_2_net_terms_put_it_off() {
     fixture.tick_at("2026-07-01T00:00:00Z");
     let due = started(&invoiced);
     assert!(due.iter().any(|of| of.started_at == at("2026-07-01T00:00:00Z")), "{due:?}");
-}
-
-#[test]
-fn invoicing_8_7_a_payment_that_fails_is_tried_again() {
-    let (invoiced, invoice) = collected();
-    let fixture = &invoiced.fixture;
-    fixture.messages();
-    let fail = |now: &str| {
-        fixture.tick_at(now);
-        let payment = started(&invoiced).into_iter().find(|of| of.invoice_id == invoice.id);
-        invoiced.report(payment.unwrap().attempt_id, declined())
-    };
-    let failed = fail(JUNE);
-    let [processing, lost] = ["invoice.payment_processing", "invoice.payment_failed"];
-    let created = "invoice.dunning_schedule_created";
-    assert_eq!(fixture.message_types(), [processing, lost, created]);
-    assert_eq!((failed.status, failed.payment_failed_at), (InvoiceStatus::Issued, Some(at(JUNE))));
-    let planned = |of: &Invoice| of.auto_collection.next_attempt_at;
-    assert_eq!(planned(&failed), Some(at("2026-06-02T00:00:00Z")), "a day later");
-    let executed = "invoice.dunning_schedule_step_executed";
-    let failed = fail("2026-06-02T00:00:00Z");
-    assert_eq!(fixture.message_types(), [processing, executed, lost]);
-    assert_eq!(planned(&failed), Some(at("2026-06-05T00:00:00Z")), "four days after the first");
-    assert_eq!(planned(&fail("2026-06-05T00:00:00Z")), Some(at("2026-06-10T00:00:00Z")));
-    fixture.messages();
-    let failed = fail("2026-06-10T00:00:00Z");
-    let ended = "invoice.dunning_schedule_ended";
-    assert_eq!(fixture.message_types(), [processing, executed, lost, ended]);
-    assert_eq!((planned(&failed), failed.auto_collection.num_attempts), (None, 4));
-    let schedule = failed.dunning.unwrap();
-    assert_eq!(schedule.status, DunningStatus::Exhausted);
-    assert!(schedule.steps.iter().all(|of| of.status == DunningStepStatus::Executed));
-    fixture.tick_at("2026-06-29T00:00:00Z");
-    assert_eq!((started(&invoiced), fixture.message_types()), (Vec::new(), Vec::<&str>::new()));
-}
-
-#[test]
-fn invoicing_8_7_what_is_paid_meanwhile_is_tried_no_more() {
-    let (invoiced, invoice) = collected();
-    let fixture = &invoiced.fixture;
-    fixture.tick();
-    invoiced.report(started(&invoiced)[0].attempt_id, declined());
-    fixture.messages();
-    run(fixture.account.mark_invoice_paid(invoice.id, Payment::new(at(JUNE)))).unwrap();
-    let types = ["invoice.manually_marked_as_paid", "invoice.dunning_schedule_ended"];
-    assert_eq!(fixture.message_types(), types);
-    let paid = invoiced.fetch(invoice.id);
-    let schedule = paid.dunning.unwrap();
-    assert_eq!(
-        (schedule.status, paid.auto_collection.next_attempt_at),
-        (DunningStatus::Completed, None)
-    );
-    assert!(schedule.steps.iter().all(|of| of.status == DunningStepStatus::Skipped));
 }
 
 #[test]
@@ -354,23 +301,6 @@ fn a_gateway_is_asked_for_what_is_under_way() {
     assert_eq!(invoiced.fetch(invoice.id).status, InvoiceStatus::Paid);
     assert_eq!(block_on(account.collect_payments(&cards)).unwrap(), 0);
     assert_eq!(*cards.0.lock().unwrap(), [number("80")]);
-}
-
-#[test]
-fn invoicing_8_7_a_retry_that_was_missed_begins_later() {
-    let (invoiced, invoice) = collected();
-    let fixture = &invoiced.fixture;
-    fixture.tick();
-    invoiced.report(started(&invoiced)[0].attempt_id, declined());
-    fixture.set("2026-06-01T23:00:00Z");
-    run(fixture.account.pay_invoice(invoice.id, None)).unwrap();
-    let by_hand = started(&invoiced).remove(0);
-    fixture.tick_at("2026-06-04T00:00:00Z");
-    assert_eq!(started(&invoiced), std::slice::from_ref(&by_hand), "one at a time");
-    let failed = invoiced.report(by_hand.attempt_id, declined());
-    assert_eq!(failed.auto_collection.next_attempt_at, Some(at("2026-06-04T00:00:00Z")));
-    fixture.tick();
-    assert_eq!(started(&invoiced)[0].started_at, at("2026-06-04T00:00:00Z"));
 }
 
 #[test]

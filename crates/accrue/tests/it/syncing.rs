@@ -6,8 +6,8 @@ use accrue::{
     ErrorKind, InvoiceId, InvoicingProvider, PageRequest, Patch,
     customer::{CustomerUpdate, PaymentProvider},
     invoice::{
-        BalanceDirection, Invoice, InvoiceStatus, NewCreditNote, NewCreditNoteLine, Payment,
-        SyncOutcome, SyncRequest, SyncTold,
+        BalanceDirection, Invoice, InvoiceStatus, NewBalanceTransaction, NewCreditNote,
+        NewCreditNoteLine, Payment, SyncOutcome, SyncRequest, SyncTold,
     },
     webhook::Body,
 };
@@ -187,13 +187,25 @@ fn invoicing_7_6_the_balance_does_not_pay_for_it() {
     {
         let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
         invoiced.fixture.set(JUNE);
-        pays_through(&invoiced, Some(PaymentProvider::StripeInvoice));
         invoiced.move_balance("30", direction);
+        pays_through(&invoiced, Some(PaymentProvider::StripeInvoice));
         let invoice = issue(&invoiced);
         assert_eq!(invoice.amount_due, number("80"));
         assert_eq!(invoice.balance_transactions, []);
         assert_eq!(invoiced.balance(), balance);
     }
+}
+
+#[test]
+fn invoicing_12_2_nobody_moves_a_balance_that_pays_for_nothing() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
+    pays_through(&invoiced, Some(PaymentProvider::Quickbooks));
+    let direction = BalanceDirection::Increment;
+    let new = NewBalanceTransaction { amount: number("10"), direction, description: None };
+    let call = invoiced.fixture.account.create_balance_transaction(external("ada"), new);
+    let (kind, text) = refused(&invoiced.fixture, call);
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("pays for nothing"), "{text}");
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use accrue::{
     Error, ErrorKind, PageRequest,
-    credit::{BlockSource, ExpiryUnit, NewTopUp, TopUp, TopUpExpiry, TopUpInvoice},
+    credit::{BlockSource, BlockStatus, ExpiryUnit, NewTopUp, TopUp, TopUpExpiry, TopUpInvoice},
     invoice::{Invoice, InvoiceStatus},
 };
 
 use crate::{
-    bought_credits::buyer,
-    invoices::SETTLED,
+    bought_credits::{buyer, by_hand},
+    invoices::{DRAFT, SETTLED},
     support::{
         credited::{CREDITS, decrement, depleted, dropped, recovered},
         fixture::{at, block_on, event, number, run},
@@ -252,4 +252,42 @@ fn invoicing_13_4_batches_are_as_their_events() {
         (ada.standing(), ada.all_blocks(), ada.totals(), told)
     });
     assert_eq!(one_by_one, together);
+}
+
+#[test]
+fn invoicing_13_4_a_draft_of_what_waits_goes_with_its_block_or_its_top_up() {
+    for by_block in [true, false] {
+        let ada = buyer();
+        by_hand(&ada);
+        ada.give("12");
+        let top_up = ada.top_up(once_paid(at_five()));
+        ada.use_now("1", "9");
+        let [draft] = ada.fixture.invoices(DRAFT).try_into().unwrap();
+        let pending = ada.blocks().into_iter().find(|of| of.status == BlockStatus::PendingPayment);
+        if by_block {
+            run(ada.fixture.account.delete_credit_block(pending.unwrap().id)).unwrap();
+            assert_eq!(ada.top_ups(), [], "it buys no more");
+        } else {
+            ada.delete_top_up(&top_up).unwrap();
+        }
+        let gone = block_on(ada.fixture.account.fetch_invoice(draft.id)).unwrap_err();
+        assert_eq!(gone.kind(), ErrorKind::ResourceNotFound);
+        ada.top_up(at_five());
+        assert_eq!(ada.balance().unwrap(), "53", "another one buys");
+    }
+}
+
+#[test]
+fn invoicing_1_money_of_a_top_up_has_the_digits_of_its_currency() {
+    let ada = buyer();
+    let usd = |threshold: &str, amount: &str| NewTopUp {
+        currency: crate::support::fixture::usd().into(),
+        threshold: number(threshold),
+        amount: number(amount),
+        ..at_five()
+    };
+    assert_eq!(ada.refuse_top_up(usd("5", "50.005")), ErrorKind::RequestValidation);
+    assert_eq!(ada.refuse_top_up(usd("0.001", "50")), ErrorKind::RequestValidation);
+    let tokens = NewTopUp { amount: number("50.005"), ..at_five() };
+    assert_eq!(ada.top_up(tokens).amount, number("50.005"), "a pricing unit has its own");
 }

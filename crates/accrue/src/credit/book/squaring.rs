@@ -18,7 +18,7 @@ impl Book {
     /// which is reduced by as much. Whoever is billed first is so of the rest of the overdraft.
     pub(crate) fn unpaid(&self, drawn: &Drawn, price: PriceId, overdrawn: &mut Decimal) -> Decimal {
         let overdraft = self.ledger.overdraft;
-        let share = overdraft.map(|id| drawn.from_block(id, price)).unwrap_or_default();
+        let share = overdraft.map(|id| drawn.taken_from(id, price)).unwrap_or_default();
         let unpaid = share.min(overdrawn.clone());
         *overdrawn -= &unpaid;
         unpaid

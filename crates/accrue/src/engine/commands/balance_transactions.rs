@@ -91,6 +91,7 @@ async fn create(
     let currency =
         customer.currency.ok_or_else(|| Error::constraint("the customer has no currency yet"))?;
     let movement = new.clone().decide(currency)?;
+    customer.check_balance_counts()?;
     let mut books = invoices::books(tx, customer.id).await?;
     let Books { entry, receivables } = &mut books;
     let id = invoices::transaction_id(tx);

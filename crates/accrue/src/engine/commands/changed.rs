@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::{
-    CreditNoteId, Error, InvoiceId, Timestamp,
+    CreditNoteId, CustomerId, Error, InvoiceId, Timestamp,
     engine::{
         Call,
         commands::invoices,
@@ -146,18 +146,12 @@ impl Request for LeavingInvoices {
 /// Refuses a change that credits a customer whose balance pays for nothing (invoicing 10.6).
 pub(super) async fn check_credits_count(
     tx: &mut Transaction<'_>,
-    of: &Subscription,
+    customer: CustomerId,
 ) -> Result<(), Error> {
     if made(tx, &Index::credit_notes(tx.account))?.is_empty() {
         return Ok(());
     }
-    let customer = rows::customers::customer(tx, &of.customer_id.into()).await?;
-    match customer.payment_provider.filter(|of| of.is_invoicing()) {
-        Some(_) => Err(Error::constraint(
-            "the change would credit an invoice: the balance of a customer of an invoicing provider pays for nothing",
-        )),
-        None => Ok(()),
-    }
+    rows::customers::customer(tx, &customer.into()).await?.check_balance_counts()
 }
 
 /// Reads what the commit makes, and makes void.

@@ -6,7 +6,7 @@ use crate::{
     credit::{Block, CreditBlock},
     engine::{
         Account, Call,
-        commands::{credits, invoices},
+        commands::{changed, credits, invoices},
         kernel::{Guard, Op, Stop, Transaction},
         rows::{self, ledgers},
         time::{balances, current, purchases},
@@ -149,6 +149,7 @@ async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Res
         ledgers::remove_from_lists(tx, &block).await?;
     }
     ledgers::save_ledgers(tx, block.customer_id, std::iter::once(&ledger)).await?;
+    changed::check_credits_count(tx, block.customer_id).await?;
     Ok(())
 }
 

@@ -184,6 +184,7 @@ pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Res
             invoicing::show(tx, &entry, invoice).await
         }
         (InvoiceStatus::Draft, None) => {
+            one_off::follow_issuance(tx, invoice).await?;
             invoice.show_lines_by_hand();
             Ok(())
         }

@@ -105,11 +105,11 @@ async fn create_invoice(tx: &mut Transaction<'_>, new: &NewInvoice) -> Result<In
     rows::prices::check_filters(tx, filters).await?;
     let id = InvoiceId::generate(tx.now, tx.entropy());
     let customer = &mut books.entry.customer;
-    let terms = Terms::of_customer(customer);
+    let account = rows::account::account_entry(tx).await?;
+    let terms = Terms::of_customer(customer, &account.configuration);
     let price_id = || PriceId::generate(tx.now, tx.entropy());
     let decided = new.clone().decide(id, customer, terms, &books.receivables, price_id, tx.now)?;
     let (invoice, prices) = decided;
-    let account = rows::account::account_entry(tx).await?;
     let mut invoice = invoice.with_memo_of(&account.configuration);
     if customer.currency.is_none() {
         customer.currency = Some(invoice.currency);

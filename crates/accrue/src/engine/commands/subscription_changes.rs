@@ -238,7 +238,7 @@ async fn cancel_subscription(
     crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
     save_change(tx, &mut entry).await?;
-    changed::check_credits_count(tx, &entry.subscription).await?;
+    changed::check_credits_count(tx, entry.subscription.customer_id).await?;
     Ok(entry.subscription)
 }
 
@@ -296,6 +296,6 @@ async fn update_fee_quantity(
         recount::judge_change(tx, &before, &mut entry).await?;
     }
     save_change(tx, &mut entry).await?;
-    changed::check_credits_count(tx, &entry.subscription).await?;
+    changed::check_credits_count(tx, entry.subscription.customer_id).await?;
     Ok(entry.subscription)
 }

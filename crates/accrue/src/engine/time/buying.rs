@@ -10,7 +10,7 @@ use crate::{
     customer::Customer,
     engine::{
         kernel::Transaction,
-        rows::{customers, invoice_lines, invoices, items, ledgers::OpenLedger, outbox},
+        rows::{account, customers, invoice_lines, invoices, items, ledgers::OpenLedger, outbox},
         time::invoicing,
     },
     invoice::{Bought, Invoice, InvoiceStatus},
@@ -122,7 +122,9 @@ async fn bill(
         period: Timeframe::nothing_at(start).until(given.expiry_date.unwrap_or(start)),
     };
     let whose = (&books.entry.customer, currency);
-    let (mut invoice, price) = bought.invoice(settings, whose, &books.receivables, at)?;
+    let account = account::account_entry(tx).await?;
+    let (mut invoice, price) =
+        bought.invoice(settings, whose, &account.configuration, &books.receivables, at)?;
     invoices::save_books(tx, &books, None).await?;
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     invoice_lines::put_prices(tx, &guard, [&price])?;

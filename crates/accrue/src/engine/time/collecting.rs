@@ -5,7 +5,7 @@ use crate::{
     customer::{Customer, PaymentProvider},
     engine::{
         kernel::Transaction,
-        rows::{customers, invoices, outbox},
+        rows::{account, customers, invoices, outbox},
     },
     invoice::{
         Attempted, BalanceAction, CollectionStep, Dunned, Invoice, InvoiceStatus, PaymentFailure,
@@ -148,7 +148,11 @@ async fn dun(
     is_automatic: bool,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let dunned = if is_automatic { invoice.dun(at) } else { None };
+    if !is_automatic {
+        return Ok(());
+    }
+    let days = account::account_entry(tx).await?.configuration.retry_days.clone();
+    let dunned = invoice.dun(&days, at);
     tell_dunned(tx, invoice, dunned, at).await
 }
 
@@ -162,6 +166,10 @@ async fn tell_dunned(
     let invoice_id = invoice.id;
     let body = match dunned {
         Dunned::Created(schedule) => Body::InvoiceDunningScheduleCreated(Box::new(schedule)),
+        Dunned::Reset { schedule, previous } => Body::InvoiceDunningScheduleReset {
+            schedule: Box::new(schedule),
+            previous: Box::new(previous),
+        },
         Dunned::Executed(step) => {
             Body::InvoiceDunningScheduleStepExecuted { invoice_id, step: Box::new(step) }
         }

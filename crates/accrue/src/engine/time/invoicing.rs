@@ -156,7 +156,8 @@ async fn make(
     let account = rows::account::account_entry(tx).await?;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let terms = Terms::new(&of.carried, &plan.carried, &books.entry.customer);
+    let terms =
+        Terms::new(&of.carried, &plan.carried, &books.entry.customer, &account.configuration);
     let id = InvoiceId::generate(at, tx.entropy());
     let invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
     let mut invoice = invoice.with_memo_of(&account.configuration);
@@ -176,7 +177,10 @@ pub(in crate::engine) async fn is_automatic(
     let of = &entry.subscription;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    Ok(Terms::new(&of.carried, &plan.carried, &books.entry.customer).auto_issuance())
+    let account = rows::account::account_entry(tx).await?;
+    let customer = &books.entry.customer;
+    let terms = Terms::new(&of.carried, &plan.carried, customer, &account.configuration);
+    Ok(terms.auto_issuance())
 }
 
 /// Credits what a draft takes back of fees that were billed, where nothing else is on it: nobody has to issue
@@ -292,7 +296,7 @@ async fn issue_by(
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
     let issued = Issue {
-        terms: Terms::new(subscription, plan, &addressed),
+        terms: Terms::new(subscription, plan, &addressed, configuration),
         basis: configuration.due_date_basis,
         customer: &mut books.entry.customer,
         receivables: &mut books.receivables,
@@ -340,6 +344,10 @@ pub(in crate::engine) async fn show(
     let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
     let draft = Draft { id: invoice.id, boundary, made_at, has_usage, is_automatic: true };
     invoice.eligible_to_issue_at = Some(draft.eligible_at(grace));
+    let mut drafts = entry.invoicing.iter().flat_map(|of| &of.drafts);
+    if drafts.any(|of| of.id == invoice.id) {
+        invoice.will_auto_issue = is_automatic(tx, entry).await?;
+    }
     invoice.show_with_lines_by_hand(due::lines(tx, entry, invoice.id, boundary).await?);
     Ok(())
 }

@@ -4,10 +4,10 @@ use crate::{
     Carried, Error, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{invoices, outbox},
+        rows::{self, invoices, outbox},
         time::{invoicing, purchases},
     },
-    invoice::{Invoice, InvoiceStatus, TaxAnswer},
+    invoice::{Invoice, InvoiceStatus, TaxAnswer, Terms},
     webhook::Body,
 };
 
@@ -17,12 +17,28 @@ pub(super) async fn elapse(
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<(), Error> {
+    follow_issuance(tx, &mut invoice).await?;
     invoice.elapse();
     invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
     let body = Body::InvoiceDateElapsed { invoice_id: invoice.id, invoice_date: at };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
     if invoice.is_to_be_issued() {
         issue(tx, &mut invoice, None, at).await?;
+    }
+    Ok(())
+}
+
+/// Has somebody issue a draft of credits that are bought, where issuing by itself was turned off since (invoicing
+/// 4.4).
+pub(in crate::engine) async fn follow_issuance(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+) -> Result<(), Error> {
+    if invoice.bought.is_some() && invoice.will_auto_issue {
+        let books = invoices::books(tx, invoice.customer_id).await?;
+        let account = rows::account::account_entry(tx).await?;
+        let terms = Terms::of_customer(&books.entry.customer, &account.configuration);
+        invoice.will_auto_issue = terms.auto_issuance();
     }
     Ok(())
 }

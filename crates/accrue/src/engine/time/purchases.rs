@@ -112,7 +112,10 @@ pub(in crate::engine) async fn take_back(
     let Some(Purchase { invoice_id, .. }) = block.purchase else { return Ok(()) };
     let mut invoice = invoices::invoice(tx, invoice_id).await?;
     match invoice.status {
-        InvoiceStatus::Draft => invoices::remove(tx, &invoice).await,
+        InvoiceStatus::Draft => {
+            invoices::remove(tx, &invoice).await?;
+            end_top_up(tx, ledger, block).await
+        }
         InvoiceStatus::Issued => {
             voiding::void(tx, &mut invoice).await?;
             end_top_up(tx, ledger, block).await
