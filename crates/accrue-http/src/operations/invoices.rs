@@ -6,6 +6,7 @@ use accrue::{
 
 use super::{issuing, payments, zones};
 use crate::{
+    links::Links,
     operation::Operation,
     problem::Problem,
     reply::Reply,
@@ -239,22 +240,40 @@ async fn void(request: Request) -> Result<Reply, Problem> {
 
 async fn regenerate_invoice_pdf(request: Request) -> Result<Reply, Problem> {
     let id: InvoiceId = request.path()?;
-    check_documents(&request)?;
+    let is_missing = |links: &Links, of: &invoice::Invoice| {
+        of.document_at().is_some() && links.invoice_pdf(of).is_none()
+    };
+    check_document(&request, id, is_missing).await?;
     let call = request.account.renew_invoice_document(id);
     write(request, call).await
 }
 
 async fn regenerate_receipt_pdf(request: Request) -> Result<Reply, Problem> {
     let id: InvoiceId = request.path()?;
-    check_documents(&request)?;
+    let is_missing = |links: &Links, of: &invoice::Invoice| {
+        let mut paid = of.payment_attempts.iter().rev().filter(|attempt| attempt.succeeded);
+        paid.next().is_some_and(|attempt| links.receipt_pdf(of, attempt).is_none())
+    };
+    check_document(&request, id, is_missing).await?;
     let call = request.account.renew_receipt(id);
     write(request, call).await
 }
 
-fn check_documents(request: &Request) -> Result<(), Problem> {
-    match request.settings.documents {
-        Some(_) => Ok(()),
-        None => Err(Problem::feature_not_available("no documents are made of invoices")),
+/// Refuses to renew a document that the host does not have (invoicing 4.7).
+async fn check_document(
+    request: &Request,
+    id: InvoiceId,
+    is_missing: impl Fn(&Links, &invoice::Invoice) -> bool + Send,
+) -> Result<(), Problem> {
+    if request.settings.documents.is_none() {
+        return Err(Problem::feature_not_available("no documents are made of invoices"));
+    }
+    // Whether there is such an invoice is for the operation to say.
+    match request.account.fetch_invoice(id).await {
+        Ok(of) if is_missing(&request.links(), &of) => {
+            Err(Problem::constraint_violation("the invoice has no such document".to_owned()))
+        }
+        _ => Ok(()),
     }
 }
 

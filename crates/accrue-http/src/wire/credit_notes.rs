@@ -41,7 +41,7 @@ request! {
     }
 
     /// A line of a credit note to make.
-    pub(crate) struct CreditNoteLineIn {
+    pub(crate) struct CreditNoteLineIn open {
         /// Line of the invoice.
         invoice_line_item_id: InvoiceLineId,
         /// Amount, above zero, at most what is left of the line.
@@ -173,7 +173,7 @@ response! {
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
         /// Amount, where it is one.
-        amount_discount: Sparse<Decimal>,
+        amount_discount: Sparse<Amount>,
         /// Always null.
         reason: Nothing,
     }
@@ -392,7 +392,9 @@ impl CreditNoteLineDiscount {
             Discount::Percentage(off) => {
                 (LineDiscountType::Percentage, off.as_decimal().clone(), None)
             }
-            Discount::Amount(off) => (LineDiscountType::Amount, Decimal::zero(), Some(off.clone())),
+            Discount::Amount(off) => {
+                (LineDiscountType::Amount, Decimal::zero(), Some(Amount::of(off, unit)))
+            }
             _ => (LineDiscountType::Amount, Decimal::zero(), None),
         };
         Some(Self {

@@ -80,7 +80,7 @@ request! {
         provider_type: PaymentSystem,
         /// Token of the payment method with which the customer pays there.
         default_shared_payment_token: Option<String>,
-        /// Types of payment methods with which the customer does not pay there.
+        /// Types of payment methods with which the customer does not pay there: stored and given back.
         excluded_payment_method_types: Option<Vec<String>>,
     }
 

@@ -48,9 +48,9 @@ request! {
         description: Option<Words>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// Number of days between issue and due date of an invoice: stored and given back.
-        net_terms: Option<Kept<Whole<0, 1_000_000>>>,
-        /// Memo of invoices that have none of their own: stored and given back.
+        /// Days that customers have to pay, where their subscription says nothing else.
+        net_terms: Option<Kept<Whole<0, 365>>>,
+        /// Text for the customer on invoices that have none of their own.
         default_invoice_memo: Option<Kept<String>>,
         /// Its status: drafts are not available until plans can be activated.
         status: Option<NewPlanStatus>,

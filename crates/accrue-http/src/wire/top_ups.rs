@@ -5,7 +5,10 @@ use accrue::{
     credit::{self, ExpiryUnit, TopUpExpiry},
 };
 
-use super::dates::{Date, any_is_local};
+use super::{
+    amounts::Amount,
+    dates::{Date, any_is_local},
+};
 use crate::{
     problem::{Problem, Violations},
     shape::{Whole, choices, request, response},
@@ -53,9 +56,9 @@ response! {
         /// Currency or pricing unit of the ledger.
         currency: PricingUnit,
         /// Balance at or below which it buys.
-        threshold: Decimal,
+        threshold: Amount,
         /// Credits that it buys at once.
-        amount: Decimal,
+        amount: Amount,
         /// Price of a credit.
         per_unit_cost_basis: WrittenDecimal,
         /// How its invoices are made.
@@ -129,8 +132,8 @@ impl From<&credit::TopUp> for TopUp {
         Self {
             id: top_up.id.to_string(),
             currency: top_up.currency.clone(),
-            threshold: top_up.threshold.clone(),
-            amount: top_up.amount.clone(),
+            threshold: Amount::of(&top_up.threshold, &top_up.currency),
+            amount: Amount::of(&top_up.amount, &top_up.currency),
             per_unit_cost_basis: top_up.per_unit_cost_basis.clone(),
             invoice_settings: TopUpInvoice {
                 auto_collection: invoice.auto_collection,

@@ -113,7 +113,7 @@ fn invoicing_13_4_top_ups_are_made_listed_and_deleted() {
     });
     let made = host.post(&path, top_up(more)).ok(StatusCode::CREATED);
     let expected = json!({
-        "id": made["id"], "currency": "credits", "threshold": "5", "amount": "50.5",
+        "id": made["id"], "currency": "credits", "threshold": "5.00", "amount": "50.50",
         "per_unit_cost_basis": "1.00",
         "invoice_settings": {
             "auto_collection": false, "net_terms": 30, "memo": null,

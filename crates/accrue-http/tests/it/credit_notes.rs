@@ -129,3 +129,34 @@ fn invoicing_10_5_notes_are_listed_by_whose_they_are() {
     assert_eq!(unknown["status"], 404);
     assert_eq!(made["invoice_id"], invoice["id"]);
 }
+
+#[test]
+fn invoicing_10_1_an_amount_over_the_invoice_is_the_fraction_that_it_was() {
+    let (shop, _) = shop();
+    let item = shop.host.item("Work");
+    let line = |amount: &str| {
+        json!({
+            "start_date": "2026-03-01", "end_date": "2026-03-10", "quantity": 1, "name": "Days",
+            "item_id": item, "model_type": "unit", "unit_config": {"unit_amount": amount},
+        })
+    };
+    let new = json!({
+        "external_customer_id": "ada", "currency": "EUR", "invoice_date": "2026-03-09",
+        "will_auto_issue": true, "line_items": [line("90.00"), line("10.00")],
+        "discount": {"discount_type": "amount", "amount_discount": "10.00"},
+    });
+    let invoice = shop.host.post("/v1/invoices", new).ok(StatusCode::CREATED);
+    assert_eq!((&invoice["status"], &invoice["total"]), (&json!("issued"), &json!("90.00")));
+    let credited = |line: usize, amount: &str| {
+        let new = credit(&invoice["line_items"][line], amount);
+        let note = shop.host.post(PATH, new).ok(StatusCode::CREATED);
+        (note["discounts"].clone(), note["subtotal"].clone(), note["total"].clone())
+    };
+    let (found, subtotal, total) = credited(0, "45.00");
+    assert_eq!((subtotal, total), (json!("45.00"), json!("40.50")));
+    let applied = &found[0]["amount_applied"];
+    assert_eq!((&found[0]["percentage_discount"], applied), (&json!(0.1), &json!("4.50")));
+    // So little of it has no share of a cent.
+    let (found, ..) = credited(1, "0.04");
+    assert_eq!(found[0]["percentage_discount"], 0.1, "{found}");
+}

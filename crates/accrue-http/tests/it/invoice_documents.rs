@@ -51,6 +51,39 @@ impl PaymentGateway for Gateway {
     }
 }
 
+/// A host whose documents are not made yet.
+struct Nowhere;
+
+impl Documents for Nowhere {
+    fn invoice_pdf(&self, _: &AccountId, _: &Invoice) -> Option<String> {
+        None
+    }
+
+    fn hosted_invoice(&self, _: &AccountId, _: &Invoice) -> Option<String> {
+        None
+    }
+
+    fn receipt_pdf(&self, _: &AccountId, _: &Invoice, _: &PaymentAttempt) -> Option<String> {
+        None
+    }
+
+    fn credit_note_pdf(&self, _: &AccountId, _: &CreditNote) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn invoicing_4_7_a_document_that_is_not_there_is_not_renewed() {
+    let host = Host::with(|builder| builder.payment_gateway(Gateway).documents(Nowhere));
+    let (shop, _) = invoices::shop_on(host);
+    let invoice = listed(&shop.host, "").remove(0);
+    pay(&shop, &invoice, "token");
+    for what in ["invoice", "receipt"] {
+        let refused = renew(&shop, &invoice, what);
+        refused.error(400, "400-constraint-violation");
+    }
+}
+
 /// A shop with documents, and an invoice of 14.19 that was issued at noon of the 10th of March.
 fn shop() -> (Shop, Value) {
     let host = Host::with(|builder| builder.payment_gateway(Gateway).documents(Addresses));

@@ -67,7 +67,9 @@ fn invoicing_9_1_a_one_off_invoice_is_answered_whole() {
     assert_eq!((&draft["discount"], &draft["discounts"]), (&shown, &json!([shown])));
     assert_eq!(line["subtotal"], "59.97");
     assert_eq!(line["adjustments"][0]["amount"], "-6.00");
-    assert_eq!(line["adjustments"][0]["is_invoice_level"], true);
+    let of_line = &line["adjustments"][0];
+    assert_eq!(of_line["is_invoice_level"], true);
+    assert_eq!((&of_line["reason"], &of_line["filters"]), (&json!("kind"), &discount["filters"]));
     assert_eq!(line["amount"], "53.97");
     let of = |name: &str| &price[name];
     assert_eq!((of("price_type"), of("cadence")), (&json!("fixed_price"), &json!("one_time")));

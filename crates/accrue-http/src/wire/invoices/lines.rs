@@ -1,7 +1,7 @@
 //! Lines of invoices (invoicing 3.4).
 
 use accrue::{
-    Decimal, JsonNumber, PricingUnit,
+    Decimal, Description, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceLine, LineAdjustment},
     price::{self, Adjustment, Discount, Part, PartOf},
     related::Related,
@@ -117,8 +117,8 @@ response! {
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
-        /// Always null.
-        reason: Nothing,
+        /// Reason for it, of a discount over a one-off invoice.
+        reason: Option<Description>,
         /// Id of the adjustment whose place it took.
         replaces_adjustment_id: Option<String>,
         /// Number of units.
@@ -171,7 +171,15 @@ impl InvoiceLineItem {
         let price = related.price(line.price_id);
         let is_usage = price.is_some_and(|price| !price.charge.is_fixed());
         let usage_customer_ids = is_usage.then(|| vec![invoice.customer_id.to_string()]);
-        Self { usage_customer_ids, ..Self::in_currency(line, &invoice.currency.into(), related) }
+        let mut shown = Self::in_currency(line, &invoice.currency.into(), related);
+        if let Some(own) = &invoice.discount {
+            let id = own.id.to_string();
+            for of in shown.adjustments.iter_mut().filter(|of| of.id == id) {
+                of.filters = own.filters.iter().map(PriceFilter::from).collect();
+                of.reason.clone_from(&own.reason);
+            }
+        }
+        Self { usage_customer_ids, ..shown }
     }
 
     /// Writes a line by hand, which is in the currency of its invoice.
@@ -268,7 +276,7 @@ impl MonetaryAdjustment {
             is_invoice_level: of.is_invoice_level(),
             filters: filters.iter().map(PriceFilter::from).collect(),
             applies_to_price_ids: of.price_ids.iter().map(ToString::to_string).collect(),
-            reason: Nothing,
+            reason: None,
             replaces_adjustment_id: replaces.map(|id| id.to_string()),
             usage_discount: Sparse(None),
             amount_discount: Sparse(None),

@@ -64,7 +64,7 @@ macro_rules! invoice_queries {
                 "amount[gt]" amount_gt: Option<Decimal>,
                 /// Invoices with a total below this.
                 "amount[lt]" amount_lt: Option<Decimal>,
-                /// True for invoices of subscriptions, false for others: there are none.
+                /// True for invoices of subscriptions, false for others.
                 is_recurring: Option<bool>,
                 $($(#[doc = $field_doc])* $field: $type,)*
             }

@@ -115,6 +115,10 @@ pub(super) enum Properties<'a> {
     DunningExecuted {
         dunning_step: Step,
     },
+    DunningReset {
+        dunning_schedule: Schedule,
+        previous_schedule: Schedule,
+    },
     DunningEnded {
         dunning_schedule: Schedule,
         dunning_steps: Vec<Step>,
@@ -359,6 +363,10 @@ impl<'a> Properties<'a> {
             Body::InvoiceDunningScheduleEnded(of) => Self::DunningEnded {
                 dunning_schedule: Schedule::of(of),
                 dunning_steps: of.steps.iter().map(Step::of).collect(),
+            },
+            Body::InvoiceDunningScheduleReset { schedule, previous } => Self::DunningReset {
+                dunning_schedule: Schedule::of(schedule),
+                previous_schedule: Schedule::of(previous),
             },
             Body::DueDateRecalculationStarted { started_at } => {
                 Self::recalculation(*started_at, None, None)

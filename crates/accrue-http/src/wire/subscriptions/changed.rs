@@ -28,7 +28,7 @@ response! {
 pub(crate) enum ChangedWanted {
     #[default]
     None,
-    /// All but the invoices that are not payable at once.
+    /// Invoices that are payable at once, and nothing else.
     PayableInvoices,
     All,
 }
@@ -40,13 +40,14 @@ impl ChangedResources {
         related: &Related,
         links: &Links,
     ) -> Self {
+        let is_all = wanted != ChangedWanted::PayableInvoices;
         let notes = |of: &[invoice::CreditNote]| -> Vec<_> {
-            of.iter().map(|note| CreditNote::of(note, related, links)).collect()
+            let of = of.iter().filter(|_| is_all);
+            of.map(|note| CreditNote::of(note, related, links)).collect()
         };
-        let is_wanted = |is_payable: bool| is_payable || wanted != ChangedWanted::PayableInvoices;
         let invoices = changed.created_invoices.iter();
         let invoices = invoices.map(|of| (of, is_payable_now(of, related)));
-        let invoices = invoices.filter(|(_, is_payable)| is_wanted(*is_payable));
+        let invoices = invoices.filter(|(_, is_payable)| is_all || *is_payable);
         Self {
             created_invoices: invoices
                 .map(|(of, is_payable)| CreatedInvoice::of(of, is_payable, related, links))
@@ -54,6 +55,7 @@ impl ChangedResources {
             voided_invoices: changed
                 .voided_invoices
                 .iter()
+                .filter(|_| is_all)
                 .map(|of| Invoice::of(of, related, links))
                 .collect(),
             created_credit_notes: notes(&changed.created_credit_notes),
