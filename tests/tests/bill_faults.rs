@@ -12,9 +12,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
     CivilDate, Currency, Decimal, Error, IdempotencyKey, InvoiceId, InvoicingProvider, PageRequest,
-    PaymentGateway, TaxProvider,
+    Patch, PaymentGateway, TaxProvider,
     account::Configuration,
-    customer::PaymentProvider,
+    customer::{CustomerUpdate, PaymentProvider},
     invoice::{
         BalanceDirection, CreditNoteReason, InvoiceFilter, InvoiceStatus, NewBalanceTransaction,
         NewCreditNote, NewCreditNoteLine, NewInvoice, NewOneOffLine, Payment, PaymentOutcome,
@@ -133,11 +133,6 @@ impl Scene {
         let mut ada = customer("ada");
         let usd = Currency::parse("USD").unwrap();
         ada.currency = Some(usd);
-        ada.payment_provider = Some(match ask {
-            Ask::Sync | Ask::FailToSync => PaymentProvider::Quickbooks,
-            _ => PaymentProvider::Adyen,
-        });
-        ada.payment_provider_id = Some(name("shopper"));
         let ada = block_on(account.create_customer(ada).into_future()).unwrap();
         let owed = NewBalanceTransaction {
             amount: number("5"),
@@ -145,6 +140,15 @@ impl Scene {
             description: None,
         };
         block_on(account.create_balance_transaction(ada.id, owed).into_future()).unwrap();
+        let pays = CustomerUpdate {
+            payment_provider: Patch::Set(match ask {
+                Ask::Sync | Ask::FailToSync => PaymentProvider::Quickbooks,
+                _ => PaymentProvider::Adyen,
+            }),
+            payment_provider_id: Patch::Set(name("shopper")),
+            ..CustomerUpdate::default()
+        };
+        block_on(account.update_customer(ada.id, pays).into_future()).unwrap();
         let item = block_on(account.create_item(NewItem::new(name("work"))).into_future()).unwrap();
         let day = CivilDate::parse("2026-03-01").unwrap();
         let date = if ask == Ask::IssueByTime { TOMORROW } else { BEGINNING };

@@ -120,6 +120,7 @@ fn undrawn(table: &str, document: &str) -> String {
     match table {
         "record" => unlined(&blanked(document, "\"mark\":\"", 32), "\\\""),
         "invoice_lines" => blanked(document, "{\"id\":\"", TEXT),
+        "outbox" => blanked(document, "\"line_id\":\"", TEXT),
         _ => document.to_owned(),
     }
 }

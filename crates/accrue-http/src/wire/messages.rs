@@ -1,5 +1,7 @@
 //! Payloads of webhook messages (wire 6.8, invoicing 17).
 
+mod dunning;
+mod previous;
 mod properties;
 
 use accrue::{

@@ -389,3 +389,28 @@ fn invoicing_17_2_lines_are_told_as_they_were() {
     }
     assert_eq!(fetched()["line_items"], json!([]));
 }
+
+#[test]
+fn invoicing_21_a_message_of_the_account_has_no_resource() {
+    let (shop, _) = shop();
+    let (host, account) = (&shop.host, shop.host.account());
+    set(host, "2026-05-04T09:58:00Z");
+    let mut configuration = block_on(account.configuration()).unwrap();
+    configuration.due_date_basis = DueDateBasis::IssueDate;
+    block_on(account.configure(configuration).into_future()).unwrap();
+    block_on(account.recalculate_due_dates().into_future()).unwrap();
+    host.clock.set(accrue::Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
+    block_on(account.cancel_due_date_recalculation().into_future()).unwrap();
+    let told = taken(host);
+    let [canceled, _] =
+        told.iter().find(|[of, _]| of["type"].as_str().unwrap().ends_with("canceled")).unwrap();
+    let expected = json!({
+        "id": canceled["id"], "created_at": "2026-05-04T10:00:00+00:00",
+        "type": "invoice_due_date_recalculation.canceled", "payload_style": "expanded",
+        "properties": {
+            "started_at": "2026-05-04T09:58:00.000000+00:00",
+            "canceled_at": "2026-05-04T10:00:00.000000+00:00",
+        },
+    });
+    assert_eq!(canceled, &expected);
+}

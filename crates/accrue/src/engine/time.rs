@@ -11,6 +11,7 @@ mod due;
 pub(super) mod due_dates;
 pub(super) mod in_order;
 pub(super) mod invoicing;
+mod issuing;
 pub(super) mod judge;
 pub(super) mod one_off;
 pub(super) mod purchases;

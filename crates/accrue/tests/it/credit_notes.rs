@@ -219,6 +219,27 @@ fn invoicing_10_5_a_void_note_leaves_no_trace_in_figures() {
 }
 
 #[test]
+fn invoicing_10_5_a_void_note_takes_what_it_returned() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set(JUNE);
+    invoiced.move_balance("30", BalanceDirection::Increment);
+    invoiced.subscribe(JUNE);
+    let invoice = fixture.invoices(SETTLED).remove(0);
+    let made = run(fixture.account.create_credit_note(note(invoice.lines[0].id, "60"))).unwrap();
+    assert_eq!((&made.returned, invoiced.balance()), (&number("10"), "10".to_owned()));
+    run(fixture.account.void_credit_note(made.id)).unwrap();
+    let found = invoiced.fetch(invoice.id);
+    assert_eq!((found.status, &found.amount_due), (InvoiceStatus::Issued, &number("50")));
+    assert_eq!(invoiced.balance(), "0");
+    let last = found.balance_transactions.last().unwrap();
+    assert_eq!(
+        (last.action.name(), last.direction),
+        ("credit_note_voided", BalanceDirection::Decrement)
+    );
+}
+
+#[test]
 fn invoicing_10_5_notes_are_listed_by_customer_and_subscription() {
     let (invoiced, invoice) = billed("80");
     let account = &invoiced.fixture.account;

@@ -34,6 +34,37 @@ fn invoicing_7_6_the_balance_is_applied_once() {
     check(None, ("40", "issued", "0"));
 }
 
+#[test]
+fn invoicing_7_6_a_total_below_zero_goes_to_the_balance() {
+    let check = |balance: Option<&str>, expect: (&str, &str, &str)| {
+        let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("40")]);
+        let fixture = &invoiced.fixture;
+        fixture.set("2026-06-01T00:00:00Z");
+        if let Some(amount) = balance {
+            invoiced.move_balance(amount, BalanceDirection::Decrement);
+        }
+        let mut new = NewInvoice::new(external("ada"), usd(), at("2026-06-01T00:00:00Z"));
+        new.will_auto_issue = true;
+        let day = CivilDate::parse("2026-06-01").unwrap();
+        new.lines.push(NewOneOffLine {
+            name: name("work"),
+            item_id: fixture.item().id,
+            start_date: day,
+            end_date: day,
+            quantity: Decimal::from(1),
+            unit_amount: number("-8"),
+        });
+        let issued = run(fixture.account.create_invoice(new)).unwrap();
+        let [made] = issued.balance_transactions.as_slice() else { panic!("{issued:?}") };
+        assert_eq!((made.action.name(), &made.amount), ("applied_to_invoice", &number("8")));
+        assert_eq!(made.direction, BalanceDirection::Increment);
+        let found = (issued.amount_due.to_string(), issued.status.name(), invoiced.balance());
+        assert_eq!((found.0.as_str(), found.1, found.2.as_str()), expect, "{balance:?}");
+    };
+    check(None, ("0", "paid", "8"));
+    check(Some("3.00"), ("0", "paid", "5"));
+}
+
 /// Invoices a fee of each of these, one after the other, to a customer with a payment provider, where a gateway
 /// charges half a dollar at least; returns what each has due, and how it stands.
 fn with_least_charge(

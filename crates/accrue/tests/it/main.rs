@@ -39,6 +39,7 @@ mod customer_alerts;
 mod customer_costs;
 mod customers;
 mod deprecations;
+mod drafts;
 mod draw_down;
 mod draw_down_days;
 mod due_dates;

@@ -8,6 +8,7 @@ use accrue::{
     subscription::{
         Cancellation, FeeQuantityChange, NewSubscription, Subscription, SubscriptionUpdate,
     },
+    usage::{Amendment, Event},
     webhook::Body,
 };
 
@@ -236,6 +237,49 @@ fn invoicing_15_what_credits_pay_for_is_not_billed() {
     assert_eq!(partial.total, number("50"));
     fixture.use_on("20", "c", "5");
     assert_eq!(all(&[invoiced.upcoming(&of)]), ["DRAFT draft 2026-05-01: usage 5 = 5"]);
+}
+
+#[test]
+fn invoicing_15_where_nothing_is_billed_the_draft_of_the_period_is_named() {
+    let (invoiced, of) = at_threshold("50.00");
+    let fixture = &invoiced.fixture;
+    let block =
+        NewLedgerEntry::new(unit("USD"), LedgerChange::Increment(NewBlock::new(number("70"))));
+    run(fixture.account.create_ledger_entry(external("ada"), block)).unwrap();
+    fixture.messages();
+    fixture.use_on("06", "a", "60");
+    let named = fixture.drain().into_iter().find_map(|message| match message.body {
+        Body::InvoicingThresholdExceeded { invoice_id, .. } => Some(invoice_id),
+        _ => None,
+    });
+    assert_eq!(named, Some(invoiced.upcoming(&of).id));
+}
+
+#[test]
+fn invoicing_15_a_correction_may_make_the_line_of_the_period_negative() {
+    let (invoiced, _) = at_threshold("50.00");
+    let fixture = &invoiced.fixture;
+    fixture.use_on("06", "a", "62");
+    let of = event("ada", "a", at("2026-04-06T12:00:00Z"), "40");
+    let Event { idempotency_key, event_name, timestamp, properties, customer } = of;
+    let amendment = Amendment { event_name, timestamp, properties, customer };
+    run(fixture.account.amend_event(idempotency_key, amendment)).unwrap();
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    let last = &fixture.invoices(SETTLED)[0];
+    assert_eq!(all(std::slice::from_ref(last)), ["00002 paid 2026-05-01: usage -22 = -22"]);
+    assert_eq!(last.lines[0].partially_invoiced, number("62"));
+    assert_eq!(invoiced.balance(), "22");
+}
+
+#[test]
+fn invoicing_15_each_subscription_is_judged_by_itself() {
+    let (invoiced, _) = at_threshold("50.00");
+    subscribed(&invoiced, "100.00", |_| {});
+    let fixture = &invoiced.fixture;
+    fixture.use_on("06", "a", "40");
+    assert_eq!(fixture.exceeded(), [""; 0], "together they have come to 80");
+    fixture.use_on("07", "b", "20");
+    assert_eq!(fixture.exceeded(), ["60 over 50, invoice: true", "issued"]);
 }
 
 #[test]

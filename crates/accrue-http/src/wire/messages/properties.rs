@@ -1,18 +1,18 @@
 //! What messages tell beside the resource that they are about (invoicing 17.1, wire 6.8).
 
-use std::collections::BTreeMap;
-
 use accrue::{
     JsonNumber, Metadata, PricingUnit, Timestamp, WrittenDecimal, alert,
     credit::{self, BlockStatus},
-    customer::{AttributeValue, PaymentProvider, PreviousAttributes},
-    invoice::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
+    customer::PaymentProvider,
     related::Related,
     webhook::{Body, Message, PaymentTold},
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
 
+use super::{
+    dunning::{Schedule, Step},
+    previous::PreviousFields,
+};
 use crate::{
     shape::{Moment, Word},
     wire::{
@@ -132,24 +132,6 @@ pub(super) enum Properties<'a> {
     },
 }
 
-/// Fields that changed, as they were before.
-#[derive(Debug, Serialize)]
-pub(super) struct PreviousFields<'a> {
-    #[serde(flatten)]
-    fields: BTreeMap<&'a str, Previous<'a>>,
-    #[serde(flatten)]
-    lines: Option<PreviousLines>,
-}
-
-/// The former value of a field.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Previous<'a> {
-    Text(Option<&'a str>),
-    Metadata(&'a Metadata),
-    Json(Box<RawValue>),
-}
-
 #[derive(Debug, Serialize)]
 pub(super) struct Span {
     timeframe_start: Moment,
@@ -208,30 +190,6 @@ pub(super) struct WrittenBlock {
     metadata: Metadata,
 }
 
-/// A schedule of retries.
-#[derive(Debug, Serialize)]
-pub(super) struct Schedule {
-    invoice_id: String,
-    status: DunningStatus,
-    start_time: Moment,
-    completion_time: Option<Moment>,
-    created_at: Moment,
-    modified_at: Moment,
-}
-
-/// A retry.
-#[derive(Debug, Serialize)]
-pub(super) struct Step {
-    status: DunningStepStatus,
-    actions: [&'static str; 1],
-    step_number: u32,
-    timestamp: Moment,
-    execution_time: Option<Moment>,
-    manually_triggered_at: Option<Moment>,
-    created_at: Option<Moment>,
-    modified_at: Option<Moment>,
-}
-
 /// A pricing unit: its code is its name.
 #[derive(Debug, Serialize)]
 pub(super) struct Unit {
@@ -246,14 +204,14 @@ impl<'a> Properties<'a> {
         match &message.body {
             Body::CustomerEdited { previous_attributes }
             | Body::SubscriptionEdited { previous_attributes, .. } => {
-                let fields = previous(previous_attributes);
-                Self::Edited { previous_attributes: PreviousFields { fields, lines: None } }
+                let previous_attributes = PreviousFields::of(previous_attributes, None);
+                Self::Edited { previous_attributes }
             }
             Body::InvoiceEdited { previous_attributes, lines, .. } => {
                 let edited = message.invoice.as_ref().zip(lines.as_ref());
                 let lines = edited.map(|(of, edit)| PreviousLines::of(of, edit, related));
-                let fields = previous(previous_attributes);
-                Self::Edited { previous_attributes: PreviousFields { fields, lines } }
+                let previous_attributes = PreviousFields::of(previous_attributes, lines);
+                Self::Edited { previous_attributes }
             }
             Body::SubscriptionCancellationScheduled { cancellation_date, .. } => {
                 Self::CancellationScheduled { cancellation_date: (*cancellation_date).into() }
@@ -392,20 +350,6 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// Writes the former values of fields. One that no answer could show is left out.
-fn previous<'a>(attributes: &'a PreviousAttributes) -> BTreeMap<&'a str, Previous<'a>> {
-    let value = |value: &'a AttributeValue| match value {
-        AttributeValue::Text(text) => Some(Previous::Text(text.as_deref())),
-        AttributeValue::Metadata(metadata) => Some(Previous::Metadata(metadata)),
-        AttributeValue::Json(None) => Some(Previous::Text(None)),
-        AttributeValue::Json(Some(text)) => {
-            RawValue::from_string(text.clone()).ok().map(Previous::Json)
-        }
-        _ => None,
-    };
-    attributes.iter().filter_map(|(name, of)| Some((name.as_str(), value(of)?))).collect()
-}
-
 impl Span {
     fn of(exceeded: &alert::Exceeded) -> Self {
         Self {
@@ -475,34 +419,6 @@ impl WrittenBlock {
             filters: of.filters,
             credit_block_source: of.credit_block_source,
             metadata: of.metadata,
-        }
-    }
-}
-
-impl Schedule {
-    fn of(of: &DunningSchedule) -> Self {
-        Self {
-            invoice_id: of.invoice_id.to_string(),
-            status: of.status,
-            start_time: of.created_at.into(),
-            completion_time: of.completed_at.map(Moment::from),
-            created_at: of.created_at.into(),
-            modified_at: of.modified_at.into(),
-        }
-    }
-}
-
-impl Step {
-    fn of(of: &DunningStep) -> Self {
-        Self {
-            status: of.status,
-            actions: ["retry_payment"],
-            step_number: of.step_number,
-            timestamp: of.planned_at.into(),
-            execution_time: of.executed_at.map(Moment::from),
-            manually_triggered_at: None,
-            created_at: None,
-            modified_at: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{account, customers, invoice_lines, invoices, items, ledgers::OpenLedger, outbox},
-        time::invoicing,
+        time::issuing,
     },
     invoice::{Bought, Invoice, InvoiceStatus},
     item::Item,
@@ -131,9 +131,9 @@ async fn bill(
     invoices::put_new(tx, &invoice).await?;
     invoice.show_lines_by_hand();
     if settings.mark_as_paid {
-        invoicing::issue_as_paid(tx, &mut invoice, at).await?;
+        issuing::issue_as_paid(tx, &mut invoice, at).await?;
     } else if invoice.is_to_be_issued() {
-        invoicing::issue_shown(tx, &mut invoice, [&Carried::NONE; 2], None, at).await?;
+        issuing::issue_shown(tx, &mut invoice, [&Carried::NONE; 2], None, at).await?;
     }
     Ok(Some(invoice))
 }

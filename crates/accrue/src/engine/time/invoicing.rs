@@ -1,13 +1,13 @@
 //! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
 
 use crate::{
-    Carried, Error, InvoiceId, Timestamp,
+    Error, InvoiceId, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
-        time::{crediting, due, squaring, taxing},
+        time::{crediting, due, issuing, squaring, taxing},
     },
-    invoice::{BalanceTransaction, Invoice, InvoiceSource, InvoiceStatus, Issue, TaxAnswer, Terms},
+    invoice::{Invoice, InvoiceSource, InvoiceStatus, TaxAnswer, Terms},
     subscription::{Draft, InvoicingStep, SubscriptionEntry},
     webhook::Body,
 };
@@ -227,7 +227,7 @@ pub(in crate::engine) async fn issue(
     }
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
-    issue_by(tx, &mut invoice, terms, at, Invoice::issue).await?;
+    issuing::issue(tx, &mut invoice, terms, at).await?;
     Box::pin(squaring::square(tx, entry, &invoice, at)).await?;
     // What a later boundary took back while it was a draft is credited now.
     let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
@@ -252,72 +252,8 @@ pub(super) async fn issue_partial(
 ) -> Result<(), Error> {
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
     let terms = [&entry.subscription.carried, &plan.carried];
-    if issue_shown(tx, invoice, terms, taxes, at).await? {
+    if issuing::issue_shown(tx, invoice, terms, taxes, at).await? {
         squaring::square(tx, entry, invoice, at).await?;
-    }
-    Ok(())
-}
-
-/// Issues a draft with the lines that it shows, by the terms of its subscription and of its plan; one that is to
-/// be taxed waits for that first. Tells whether it is issued.
-pub(super) async fn issue_shown(
-    tx: &mut Transaction<'_>,
-    invoice: &mut Invoice,
-    carried: [&Carried; 2],
-    taxes: Option<TaxAnswer<'_>>,
-    at: Timestamp,
-) -> Result<bool, Error> {
-    let settles = taxing::settles(tx, invoice, taxes, at).await?;
-    if settles {
-        issue_by(tx, invoice, carried, at, Invoice::issue).await?;
-    }
-    Ok(settles)
-}
-
-/// Issues a draft as paid, because it was paid elsewhere, with the lines that it shows.
-pub(super) async fn issue_as_paid(
-    tx: &mut Transaction<'_>,
-    invoice: &mut Invoice,
-    at: Timestamp,
-) -> Result<(), Error> {
-    issue_by(tx, invoice, [&Carried::NONE; 2], at, Invoice::issue_as_paid).await
-}
-
-async fn issue_by(
-    tx: &mut Transaction<'_>,
-    invoice: &mut Invoice,
-    [subscription, plan]: [&Carried; 2],
-    at: Timestamp,
-    issue: fn(&mut Invoice, Issue<'_>) -> Vec<BalanceTransaction>,
-) -> Result<(), Error> {
-    let mut books = invoices::books(tx, invoice.customer_id).await?;
-    let account = rows::account::account_entry(tx).await?;
-    let configuration = &account.configuration;
-    let before = invoice.status;
-    let addressed = books.entry.customer.clone();
-    let issued = Issue {
-        terms: Terms::new(subscription, plan, &addressed, configuration),
-        basis: configuration.due_date_basis,
-        customer: &mut books.entry.customer,
-        receivables: &mut books.receivables,
-        transaction_ids: &|| invoices::transaction_id(tx),
-        least_charge: configuration.least_charges.get(&invoice.currency),
-        at,
-    };
-    let transactions = issue(invoice, issued);
-    invoices::save(tx, before, invoice).await?;
-    invoices::save_books(tx, &books, &transactions).await?;
-    let automatically_marked_as_paid = invoice.paid_at.is_some();
-    let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
-    outbox::tell(tx, invoice.customer_id, at, body).await?;
-    if configuration.tells_issued_summaries {
-        let invoice_id = invoice.id;
-        let body = Body::InvoiceIssuedSummary { invoice_id, automatically_marked_as_paid };
-        outbox::tell(tx, invoice.customer_id, at, body).await?;
-    }
-    for transaction in transactions {
-        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
-        outbox::tell(tx, invoice.customer_id, at, body).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox},
-        time::{invoicing, purchases},
+        time::{issuing, purchases},
     },
     invoice::{Invoice, InvoiceStatus, TaxAnswer, Terms},
     webhook::Body,
@@ -51,6 +51,6 @@ pub(in crate::engine) async fn issue(
     at: Timestamp,
 ) -> Result<(), Error> {
     invoice.show_lines_by_hand();
-    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], taxes, at).await?;
+    issuing::issue_shown(tx, invoice, [&Carried::NONE; 2], taxes, at).await?;
     purchases::follow(tx, invoice, at).await
 }

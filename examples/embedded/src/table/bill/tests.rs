@@ -86,9 +86,10 @@ due          2026-04-01
                          ┆   up to 1,000        ┆    1,000 ┆       0.01 ┆  10.0 ┆
                          ┆   above 1,000        ┆      500 ┆      0.005 ┆   2.5 ┆
                          ┆   12.5 % off         ┆          ┆            ┆       ┆ -1.56
-                         ┆   prepaid            ┆          ┆            ┆       ┆ -5.00
+                         ┆   prepaid            ┆          ┆            ┆       ┆ -4.20
                          ┆ requests             ┆       30 ┆        0.1 ┆   3.0 ┆  3.00
                          ┆   minimum of 4       ┆          ┆            ┆       ┆  1.00
+                         ┆   prepaid            ┆          ┆            ┆       ┆ -0.80
                          ┆                      ┆          ┆            ┆       ┆
                          ┆ subtotal             ┆          ┆            ┆       ┆ 35.50
                          ┆ adjustments, prepaid ┆          ┆            ┆       ┆ -5.56
