@@ -222,6 +222,11 @@ pub(in crate::sim) fn moves(made: &BalanceTransaction) -> BigDecimal {
     }
 }
 
+/// Tells whether a bill is paid of which nothing was left to pay.
+fn is_paid_in_name(bill: &Bill) -> bool {
+    bill.invoice.payment_received_at.is_none() && bill.notes.is_empty()
+}
+
 /// What never changes of an invoice that was issued.
 fn frozen(of: &Invoice) -> impl PartialEq + use<> {
     let ids = (of.id, of.customer_id, of.subscription_id, of.source, of.currency);
@@ -378,6 +383,10 @@ impl Tenant {
             (Draft, Issued) => happened.push("invoice issued"),
             (Draft, Paid) => happened.push("invoice paid as it is issued"),
             (Issued, Void) => happened.push("invoice void"),
+            // An end in the past takes back what nobody has paid for with money.
+            (Paid, Void) if marked.is_none() && known.is_some_and(is_paid_in_name) => {
+                happened.push("invoice void that had nothing to pay");
+            }
             (Issued, Paid) if is_marked => {
                 happened.push("invoice marked as paid");
                 marked = Some(big(&invoice.amount_due));
