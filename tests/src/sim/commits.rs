@@ -310,6 +310,13 @@ impl World {
         if status == 409 || status == 429 {
             return match own {
                 Some(own) if own.is_open => Ok(()),
+                // It was under way for so long that its key was good for no more, and another has it.
+                Some(own)
+                    if own.completed_at.saturating_add(GOOD_FOR) <= self.now()
+                        && all.last().is_some_and(|last| last.task != own.task) =>
+                {
+                    Ok(())
+                }
                 Some(own) => Err(format!("it was done, and is answered {status}: {own:?}")),
                 None => Ok(()),
             };
