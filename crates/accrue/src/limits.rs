@@ -277,6 +277,9 @@ pub const PAYERS: usize = 20;
 /// The blocks that the usage of a billing period is remembered to have drawn from: draws on others are
 /// counted with the one that was drawn longest ago.
 pub const DRAWN_BLOCKS: usize = 200;
+/// The amounts, by block and price, that the usage of a billing period is remembered to have drawn: as long as those
+/// are of several blocks.
+pub const DRAWN_AMOUNTS: usize = 400;
 /// The most deleted blocks of a ledger instead of which others were drawn from, as far as that was not
 /// given back since: with [`INSTEAD_BLOCKS`] the most that giving back reads and follows.
 pub const DELETED_BLOCKS: usize = 100;

@@ -61,7 +61,11 @@ impl Drawn {
         let mut prices = place.map(|place| self.shares.remove(place).1).unwrap_or_default();
         add(&mut prices, price, amount);
         self.shares.push((id, prices));
-        while self.shares.len() > limits::DRAWN_BLOCKS {
+        let too_many = |shares: &[(CreditBlockId, OfPrices)]| {
+            let amounts: usize = shares.iter().map(|(_, prices)| prices.len()).sum();
+            shares.len() > limits::DRAWN_BLOCKS || amounts > limits::DRAWN_AMOUNTS
+        };
+        while self.shares.len() > 1 && too_many(&self.shares) {
             let (_, oldest) = self.shares.remove(0);
             let Some((_, next)) = self.shares.first_mut() else { return };
             oldest.iter().for_each(|(price, share)| add(next, *price, share));

@@ -6,7 +6,7 @@ use super::{
     desk::{Desk, increment},
     *,
 };
-use crate::credit::Charged;
+use crate::{credit::Charged, limits};
 
 const PRICES: usize = 3;
 
@@ -97,4 +97,19 @@ fn what_a_block_pays_for_one_price_alone_is_not_counted_for_another() {
     desk.book.draw(&[(price(0), -credits(3)), (price(1), credits(3))], &mut desk.drawn, hour(1));
     let drawn = [0, 1].map(|place| desk.drawn.of(price(place).id));
     assert_eq!(drawn, [credits(5), credits(0)]);
+}
+
+#[test]
+fn a_period_remembers_400_amounts_and_all_that_was_drawn() {
+    let mut desk = Desk::new();
+    for _ in 0..50 {
+        desk.give(0, 10, None);
+        for place in 0..10 {
+            desk.book.draw(&[(price(place), credits(1))], &mut desk.drawn, hour(0));
+        }
+    }
+    assert_eq!(desk.drawn.shares().len(), limits::DRAWN_AMOUNTS / 10);
+    for place in 0..10 {
+        assert_eq!(desk.drawn.of(price(place).id), credits(50));
+    }
 }
