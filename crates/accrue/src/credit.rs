@@ -29,7 +29,7 @@ pub use self::{
 };
 pub(crate) use self::{
     block::{Block, Origin, Purchase},
-    book::{Book, Charged, Returned},
+    book::{Book, Charge, Charged, Returned},
     draw_down::{DrawDown, PriceMove},
     drawn::Drawn,
     entry::Booked,

@@ -277,6 +277,9 @@ pub const PAYERS: usize = 20;
 /// The blocks that the usage of a billing period is remembered to have drawn from: draws on others are
 /// counted with the one that was drawn longest ago.
 pub const DRAWN_BLOCKS: usize = 200;
+/// The amounts that invoices within a billing period have billed of the overdraft, of which each is remembered: the
+/// oldest of a price count as one.
+pub const BILLED_AMOUNTS: usize = 100;
 /// The amounts, by block and price, that the usage of a billing period is remembered to have drawn: as long as those
 /// are of several blocks.
 pub const DRAWN_AMOUNTS: usize = 400;

@@ -91,7 +91,7 @@ test('credits are bought, and topped up by both ids', async () => {
     expires_after: 1, expires_after_unit: 'month',
   };
   const first = await topUps.create(customer.id, terms);
-  assert.equal(first.threshold, '5');
+  assert.equal(first.threshold, '5.00');
   const second = await topUps.createByExternalID(external, { ...terms, threshold: '6' });
   assert.deepEqual(ids(await all(topUps.list(customer.id, { limit: 1 }))), [second.id]);
   assert.deepEqual(ids(await all(topUps.listByExternalID(external))), [second.id]);

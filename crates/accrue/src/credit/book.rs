@@ -15,7 +15,10 @@ mod void;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::{expiration_change::Extension, order::Place, void::Voided};
-pub(crate) use self::{giving_back::Returned, squaring::Charged};
+pub(crate) use self::{
+    giving_back::Returned,
+    squaring::{Charge, Charged},
+};
 use super::{
     Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry, Origin,
 };

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::shares::{self, Rank};
-use crate::{CreditBlockId, Decimal, PriceId, limits};
+use crate::{CreditBlockId, Decimal, PriceId, Timestamp, limits};
 
 /// Amounts that the usage of one billing period of a subscription has drawn from one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,9 +16,10 @@ pub(crate) struct Drawn {
     /// back, so that what is taken back and done again ends where it began.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     spared: Decimal,
-    /// Amounts that it drew from the overdraft, and that invoices have billed.
+    /// Amounts that prices drew from the overdraft, and that invoices have billed, with the dates of these: the oldest
+    /// stands first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    billed: OfPrices,
+    billed: Vec<(PriceId, Timestamp, Decimal)>,
 }
 
 /// Amounts by price; none is zero.
@@ -50,9 +51,10 @@ impl Drawn {
         found.map(|(_, prices)| of(prices, price)).unwrap_or_default()
     }
 
-    /// Returns the amount that invoices have billed of what a price has drawn.
-    pub(crate) fn billed(&self, price: PriceId) -> Decimal {
-        of(&self.billed, price)
+    /// Returns the amount that invoices dated up to an instant have billed of what a price has drawn.
+    pub(crate) fn billed_by(&self, price: PriceId, date: Timestamp) -> Decimal {
+        let own = self.billed.iter().filter(|(of, at, _)| *of == price && *at <= date);
+        own.map(|(_, _, amount)| amount).sum()
     }
 
     /// Adds an amount that a price has drawn from a block, which is the last one from now on.
@@ -139,9 +141,20 @@ impl Drawn {
         self.drop_zeros();
     }
 
-    /// Counts an amount that a price has drawn as billed.
-    pub(super) fn bill(&mut self, price: PriceId, amount: &Decimal) {
-        add(&mut self.billed, price, amount);
+    /// Counts an amount that a price has drawn as billed by an invoice of a date.
+    pub(super) fn bill(&mut self, price: PriceId, date: Timestamp, amount: &Decimal) {
+        if amount.is_zero() {
+            return;
+        }
+        self.billed.push((price, date, amount.clone()));
+        if self.billed.len() > limits::BILLED_AMOUNTS {
+            // The two oldest of the price count as one.
+            let mut own = self.billed.iter_mut().filter(|(of, ..)| *of == price);
+            if let (Some(first), Some(second)) = (own.next(), own.next()) {
+                second.2 += std::mem::take(&mut first.2);
+            }
+            self.billed.retain(|(.., amount)| !amount.is_zero());
+        }
     }
 
     /// Counts what a price has drawn from blocks that pay for another one with that: at most so much. Returns

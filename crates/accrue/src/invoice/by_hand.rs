@@ -227,7 +227,9 @@ impl Invoice {
                 before.place_by_hand(*place, InvoiceLine::clone(line), price);
             }
         }
-        let subtotal = lines.iter().map(|line| &line.subtotal).sum();
+        // What is left of it is of lines that may be in pricing units.
+        let (_, by_hand) = self.figures_by_hand();
+        let subtotal = &self.subtotal - by_hand;
         before.show_with_lines_by_hand((lines, subtotal));
         before
     }

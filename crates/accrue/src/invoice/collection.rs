@@ -208,7 +208,7 @@ impl Invoice {
         let is_collected = self.auto_collection.enabled && is_issued;
         if is_collected {
             self.auto_collection.next_attempt_at = Some(at).max(self.due_date);
-            self.previous_dunning = self.dunning.take();
+            self.previous_dunning = self.dunning.take().or(self.previous_dunning.take());
         }
     }
 

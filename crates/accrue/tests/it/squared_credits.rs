@@ -7,8 +7,8 @@ use accrue::{
     credit::{EntryType, LedgerFilter, NewBlock, NewLedgerEntry},
     invoice::{Invoice, InvoiceStatus},
     price::{
-        Adjustments, Charge, Discount, FilterOperator, FilterValues, Model, NewPrice, PriceFilter,
-        Unit,
+        Adjustments, Cadence, Charge, Discount, FilterOperator, FilterValues, Model, NewPrice,
+        PriceFilter, Unit,
     },
     usage::Amendment,
 };
@@ -16,6 +16,7 @@ use proptest::{collection::vec, prelude::*};
 
 use crate::{
     invoices::{DRAFT, Invoiced, SETTLED, invoiced_with},
+    invoicing_cycles::every,
     support::{
         fixture::{Fixture, at, block_on, event, external, number, run, usd},
         priced::unit,
@@ -86,7 +87,11 @@ fn invoicing_7_3_overage_that_is_billed_is_not_paid_off_once_more() {
     invoiced.subscribe(JUNE);
     invoiced.use_at("a", JUNE, "1500");
     assert_eq!(invoiced.left(&tokens), "-500");
+    invoiced.fixture.set(ISSUED);
+    assert_eq!(invoiced.left(&tokens), "0", "whoever reads sees what is due");
+    let read = invoiced.amended(&tokens);
     let issued = invoiced.issued_at(ISSUED);
+    assert_eq!(invoiced.amended(&tokens), read);
     assert_eq!(issued.subtotal, number("30"));
     assert_eq!(figures(&issued), [["1500", "1000", "10"]]);
     assert_eq!(invoiced.left(&tokens), "0");
@@ -219,6 +224,56 @@ fn invoicing_15_what_a_threshold_bills_of_the_overdraft_is_settled() {
     let shown = [&line.subtotal, &line.credits_applied, &line.partially_invoiced, &line.amount];
     assert_eq!(shown.map(Decimal::to_string), ["31", "19", "12", "0"]);
     assert_eq!(invoiced.left(&usd), "2");
+}
+
+#[test]
+fn invoicing_15_a_boundary_within_the_period_bills_nothing_that_a_later_threshold_has() {
+    let invoiced = from_june(|fixture, metric| {
+        let mut price = every(1, "month", fixture.usage_at("1", metric));
+        price.cadence = Cadence::Quarterly;
+        vec![price]
+    });
+    let usd: PricingUnit = usd().into();
+    invoiced.give(&usd, "30");
+    invoiced.subscribe_with(JUNE, |new| {
+        new.carried = Carried::new([("invoicing_threshold", "\"10\"".to_owned())]).unwrap();
+    });
+    invoiced.use_at("a", JUNE, "20");
+    // The draft of the first of July waits for late events while the threshold is reached.
+    invoiced.fixture.tick_at("2026-07-01T12:00:00Z");
+    invoiced.use_at("b", "2026-07-01T12:00:00Z", "30");
+    invoiced.fixture.tick_at("2026-09-02T00:00:00Z");
+    let statuses = [InvoiceStatus::Issued, InvoiceStatus::Paid];
+    let mut found: Vec<_> = invoiced
+        .fixture
+        .invoices(&statuses)
+        .iter()
+        .map(|of| format!("{} {}", &of.invoice_date.to_string()[..10], of.total))
+        .collect();
+    found.sort();
+    assert_eq!(found, ["2026-07-01 0", "2026-07-01 20", "2026-08-01 0", "2026-09-01 0"]);
+    assert_eq!(invoiced.left(&usd), "0");
+}
+
+#[test]
+fn invoicing_7_3_the_period_of_another_price_is_not_over_with_this_one() {
+    let invoiced = from_june(|fixture, metric| {
+        let mut quarterly = off("0.2", every(1, "month", fixture.usage_at("1", metric)));
+        quarterly.cadence = Cadence::Quarterly;
+        quarterly.adjustments.minimum = Some(number("100"));
+        let monthly = NewPrice { currency: unit("tokens"), ..fixture.usage_at("1", metric) };
+        vec![quarterly, monthly]
+    });
+    let usd: PricingUnit = usd().into();
+    let expires = at("2026-06-30T00:00:00Z");
+    let given = NewLedgerEntry::expiring(usd.clone(), number("100"), expires);
+    run(invoiced.fixture.account.create_ledger_entry(external("ada"), given)).unwrap();
+    invoiced.subscribe(JUNE);
+    invoiced.use_at("a", JUNE, "100");
+    invoiced.fixture.tick_at("2026-07-02T00:00:00Z");
+    assert_eq!(invoiced.amended(&usd), [], "the quarter goes on");
+    let last = invoiced.issued_at("2026-09-02T00:00:00Z");
+    assert_eq!(figures(&last)[0], ["100", "100", "0"]);
 }
 
 /// What happens to a customer who has credits.

@@ -286,7 +286,7 @@ async fn read_ledger(
 ) -> Result<(Customer, Option<OpenLedger>), Error> {
     require_credits(tx).await?;
     let customer = rows::customers::customer(tx, customer).await?;
-    transitions::apply_to_ledger(tx, customer.id, currency).await?;
+    transitions::apply_for_ledger(tx, customer.id).await?;
     let ledger = ledgers::ledger(tx, customer.id, currency).await?;
     Ok((customer, ledger))
 }

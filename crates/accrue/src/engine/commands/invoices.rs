@@ -354,6 +354,7 @@ async fn update_invoice(
         let body = Body::InvoiceEdited { invoice_id: id, previous_attributes, lines: None };
         outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
     }
+    one_off::follow_issuance(tx, &mut invoice).await?;
     if invoice.is_to_be_issued() {
         // Its date has come by that.
         one_off::issue(tx, &mut invoice, None, tx.now).await?;

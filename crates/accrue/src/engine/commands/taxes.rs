@@ -14,9 +14,9 @@ use crate::{
         },
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, outbox},
-        time::{invoicing, taxing},
+        time::{invoicing, one_off, taxing},
     },
-    invoice::{Invoice, InvoiceSource, InvoiceStatus, TaxAnswer, TaxOutcome, TaxRequest},
+    invoice::{Invoice, InvoiceStatus, TaxAnswer, TaxOutcome, TaxRequest},
     limits,
     schema::Index,
     webhook::Body,
@@ -207,12 +207,15 @@ async fn still_waits(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<
     Ok(invoice.awaits_tax())
 }
 
-/// Tells whether drafts of a subscription are issued by themselves no longer, since this one began to wait.
+/// Tells whether drafts like it are issued by themselves no longer, since this one began to wait.
 async fn is_left_to_somebody(tx: &mut Transaction<'_>, invoice: &Invoice) -> Result<bool, Error> {
-    let is_of_boundary = invoice.source == InvoiceSource::Subscription;
-    let Some(id) = invoice.subscription_id.filter(|_| is_of_boundary && invoice.will_auto_issue)
-    else {
+    if !invoice.will_auto_issue {
         return Ok(false);
+    }
+    let Some(id) = invoice.subscription_id else {
+        let mut followed = invoice.clone();
+        one_off::follow_issuance(tx, &mut followed).await?;
+        return Ok(!followed.will_auto_issue);
     };
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     Ok(!invoicing::is_automatic(tx, &entry).await?)

@@ -139,36 +139,42 @@ pub(super) async fn drawn(
     due: &Due,
 ) -> Result<BTreeMap<(Timestamp, PriceId), DrawnCredits>, Error> {
     let mut found = BTreeMap::new();
-    let used: BTreeSet<_> = usage_of(card, due).collect();
-    let units: BTreeSet<_> = used.iter().map(|(unit, ..)| *unit).collect();
+    let used = usage_of(card, due);
+    let units: BTreeSet<_> = used.iter().map(|of| of.unit).collect();
     for unit in units {
-        let own = used.iter().filter(|(of, ..)| *of == unit);
-        let own: Vec<_> = own.map(|(_, start, price)| (*start, *price)).collect();
-        let drawn = drawn_in(tx, entry, unit, own.iter().map(|(start, _)| *start)).await?;
+        let own = || used.iter().filter(|of| of.unit == unit);
+        let drawn = drawn_in(tx, entry, unit, own().map(|of| of.period.start())).await?;
         if drawn.is_empty() {
             continue;
         }
         let customer = entry.subscription.customer_id;
         let Some(book) = ledgers::book(tx, customer, unit).await? else { continue };
         let mut overdrawn = book.overdrawn();
-        for (start, price) in own {
-            let Some(drawn) = drawn.get(&start) else { continue };
-            let paid = drawn.of(price) - book.unpaid(drawn, price, &mut overdrawn);
-            found.insert((start, price), DrawnCredits { paid, billed: drawn.billed(price) });
+        for UsageDue { period, price, .. } in own() {
+            let Some(drawn) = drawn.get(&period.start()) else { continue };
+            let paid = drawn.of(*price) - book.unpaid(drawn, *price, &mut overdrawn);
+            let billed = drawn.billed_by(*price, period.end());
+            found.insert((period.start(), *price), DrawnCredits { paid, billed });
         }
     }
     Ok(found)
 }
 
-/// Lists the prices of usage that falls due, with their units and the starts of their periods.
-fn usage_of<'c>(
-    card: &'c RateCard,
-    due: &Due,
-) -> impl Iterator<Item = (&'c PricingUnit, Timestamp, PriceId)> {
-    let lines = due.lines.iter().map(|line| (card.intervals.get(line.interval), line.period));
-    let lines: Vec<_> = lines.filter_map(|(of, period)| Some((&of?.price, period))).collect();
-    let used = lines.into_iter().filter(|(price, _)| !price.charge.is_fixed());
-    used.map(|(price, period)| (&price.currency, period.start(), price.id))
+/// Usage that falls due.
+struct UsageDue<'c> {
+    unit: &'c PricingUnit,
+    period: Timeframe,
+    price: PriceId,
+}
+
+/// Lists usage that falls due, in the order of its lines.
+fn usage_of<'c>(card: &'c RateCard, due: &Due) -> Vec<UsageDue<'c>> {
+    let lines = due.lines.iter().filter_map(|line| {
+        let price = &card.intervals.get(line.interval)?.price;
+        let usage = UsageDue { unit: &price.currency, period: line.period, price: price.id };
+        (!price.charge.is_fixed()).then_some(usage)
+    });
+    lines.collect()
 }
 
 /// Reads what periods of usage have drawn from a ledger, by their starts.

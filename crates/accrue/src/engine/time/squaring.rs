@@ -1,28 +1,26 @@
 //! Squares ledgers of credits with the lines of an invoice that is issued (invoicing 7.3).
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Description, Error, PriceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Description, Error, PriceId, PricingUnit, Timeframe, Timestamp,
     alert::Cause,
-    credit::{Charged, Returned},
+    credit::{Charge, Charged, Returned},
     engine::{
         kernel::Transaction,
         rows::{ledgers, prices},
         time::{balances, drawing, due},
     },
     invoice::{Invoice, InvoiceSource},
+    limits,
     price::Price,
     rating::RateCard,
     subscription::SubscriptionEntry,
     time::INSTANT,
 };
 
-/// Usage that an invoice charges, by its unit, the start of its period and its price.
-type AllCharged = BTreeMap<(PricingUnit, Timestamp, PriceId), Charged>;
+/// Usage that an invoice charges, with its unit and the start of its period, in the order of its lines.
+type AllCharged = Vec<(PricingUnit, Timestamp, Charged)>;
 
 /// Squares what usage has drawn with what an invoice charges, which was issued: what it bills of the overdraft
 /// is settled, and what adjustments have spared goes back.
@@ -51,10 +49,17 @@ pub(super) async fn square(
         let before = ledger.book.balance().cloned();
         let mut overdrawn = ledger.book.overdrawn();
         let mut returned = Returned::said(said(invoice)?);
-        for ((_, start, _), charged) in all.iter().filter(|((of, ..), _)| *of == unit) {
+        let mut spared = Vec::new();
+        for (_, start, charged) in all.iter().filter(|(of, ..)| *of == unit) {
             let Some(drawn) = drawn.get_mut(start) else { continue };
             drawing::add_missing(tx, &mut ledger.book, drawn).await?;
-            ledger.book.square(charged, drawn, &mut overdrawn, &mut returned);
+            let goes_back = ledger.book.settle(charged, drawn, &mut overdrawn, &mut returned);
+            spared.push((*start, charged.price_id, goes_back));
+        }
+        // What goes back may pay the overdraft off in place of a block that was deleted: first all is settled.
+        for (start, price, amount) in spared.iter().filter(|(.., amount)| !amount.is_zero()) {
+            let Some(drawn) = drawn.get_mut(start) else { continue };
+            ledger.book.hand_back_spared(*price, amount, drawn, &mut returned);
         }
         if returned.is_nothing() {
             continue;
@@ -63,6 +68,8 @@ pub(super) async fn square(
         let drawn = drawn.into_iter().map(|(start, drawn)| ((subscription_id, start), drawn));
         ledger.drawn.extend(drawn);
         ledger.book.book_returned(returned, at);
+        // The balance has not fallen: whoever has more to buy does so with the next thing that moves it.
+        ledger.bought = limits::TOP_UPS_AT_ONCE;
         let cause = Cause::Subscription { subscription_id };
         balances::judge_at(tx, &mut ledger, before, &cause, at).await?;
         ledgers::save_ledgers(tx, customer, std::iter::once(&ledger)).await?;
@@ -77,26 +84,34 @@ async fn all_charged(
     card: &RateCard,
     invoice: &Invoice,
 ) -> Result<AllCharged, Error> {
-    let charged = |price: Option<&Arc<Price>>, period: Timeframe, adjusted, is_last| {
+    let date = invoice.invoice_date;
+    let charged = |price: Option<&Arc<Price>>, start: Timestamp, charge: Charge| {
         let price = price.filter(|of| !of.charge.is_fixed())?;
         let unit = card.invoiced_in.into();
         let is_billed = price.worth_in(&unit, card.invoiced_in).is_some();
-        let key = (price.currency.clone(), period.start(), price.id);
-        Some((key, Charged { price_id: price.id, adjusted, is_billed, is_last }))
+        let charged = Charged { price_id: price.id, charge, is_billed, date };
+        Some((price.currency.clone(), start, charged))
     };
     if invoice.source == InvoiceSource::Partial {
-        let lines = invoice.lines.iter().filter_map(|line| {
-            let price = card.intervals.iter().map(|of| &of.price).find(|of| of.id == line.price_id);
-            charged(price, line.period, line.adjusted_subtotal.clone(), false)
-        });
-        return Ok(lines.collect());
+        let price = |id: PriceId| card.intervals.iter().map(|of| &of.price).find(|of| of.id == id);
+        let mut all = AllCharged::new();
+        for line in &invoice.lines {
+            let Some(of) = price(line.price_id) else { continue };
+            let start = line.period.start();
+            let drawn = due::drawn_in(tx, entry, &of.currency, std::iter::once(start)).await?;
+            let before = drawn.get(&start).map(|of| of.billed_by(line.price_id, date));
+            let made = &line.adjusted_subtotal - &line.credits_applied - before.unwrap_or_default();
+            all.extend(charged(Some(of), start, Charge::Made(made.max(Decimal::zero()))));
+        }
+        return Ok(all);
     }
-    let due = due::due(tx, entry, invoice.invoice_date).await?;
-    let before = Timeframe::nothing_at(invoice.invoice_date.saturating_sub(INSTANT));
-    let whole = card.usage_periods(before.until(invoice.invoice_date));
+    let due = due::due(tx, entry, date).await?;
+    let before = Timeframe::nothing_at(date.saturating_sub(INSTANT)).until(date);
     let lines = due.lines.iter().zip(due.adjusted()).filter_map(|(line, adjusted)| {
-        let price = card.intervals.get(line.interval).map(|of| &of.price);
-        charged(price, line.period, adjusted, whole.contains_key(&line.period))
+        let of = card.intervals.get(line.interval)?;
+        let is_whole = of.periods_in(before).contains(&line.period);
+        let charge = if is_whole { Charge::Whole(adjusted) } else { Charge::SoFar(adjusted) };
+        charged(Some(&of.price), line.period.start(), charge)
     });
     Ok(lines.collect())
 }

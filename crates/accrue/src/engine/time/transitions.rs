@@ -5,7 +5,7 @@ mod keeper;
 mod subscriber;
 mod transition;
 
-pub(in crate::engine) use self::{keeper::apply_to_ledger, subscriber::watching_applied};
+pub(in crate::engine) use self::subscriber::watching_applied;
 
 use async_trait::async_trait;
 
@@ -20,6 +20,8 @@ use crate::{
         },
         time::corrections,
     },
+    limits,
+    schema::CustomerHead,
     subscription::SubscriptionEntry,
 };
 
@@ -78,6 +80,36 @@ pub(in crate::engine) async fn has_transitions_until(
         found |= Brought::read(tx, customer_id, entries, 1).await?.next(now, until).is_some();
     }
     Ok(found)
+}
+
+/// Applies what time has brought a customer, corrections aside, for a read that shows a ledger of it: blocks
+/// expire, and invoices that are issued are squared with it.
+pub(in crate::engine) async fn apply_for_ledger(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let (now, deadline) = (tx.now, guard.head(tx)?.deadline);
+    if deadline.is_some_and(|at| at <= now) {
+        // It is rare: whoever only reads carries none of its state.
+        Box::pin(apply_all(tx, customer)).await?;
+    }
+    Ok(())
+}
+
+async fn apply_all(tx: &mut Transaction<'_>, customer: CustomerId) -> Result<(), Error> {
+    let now = tx.now;
+    for ActiveSubscriptions { customer_id, entries, .. } in
+        active::active_subscriptions(tx, &[customer]).await?
+    {
+        plans::fetch_plan_versions(tx, entries.iter()).await?;
+        let mut brought = Brought::read(tx, customer_id, entries, limits::SCAN_ROWS).await?;
+        while brought.next(now, now).is_some() {
+            brought.apply_first(tx, limits::SCAN_ROWS, now).await?;
+        }
+        brought.save(tx, customer_id).await?;
+    }
+    Ok(())
 }
 
 /// Whatever time brings something of one customer.

@@ -6,7 +6,10 @@ use super::{
     desk::{Desk, increment},
     *,
 };
-use crate::{credit::Charged, limits};
+use crate::{
+    credit::{Charge, Charged},
+    limits,
+};
 
 const PRICES: usize = 3;
 
@@ -66,20 +69,26 @@ proptest! {
             let adjusted = credits((cost - off).max(0));
             let paid = (credits(cost) - &open).min(adjusted.clone());
             let left = &adjusted - &paid;
-            let charged = Charged { price_id: of, adjusted: adjusted.clone(), is_billed, is_last };
+            let charge = if is_last { Charge::Whole } else { Charge::SoFar };
+            let charged =
+                Charged { price_id: of, charge: charge(adjusted.clone()), is_billed, date: hour(3) };
+            let Desk { book, drawn } = &mut desk;
             let mut returned = Returned::default();
-            desk.book.square(&charged, &mut desk.drawn, &mut overdrawn, &mut returned);
-            desk.book.book_returned(returned, hour(3));
+            let goes_back = book.settle(&charged, drawn, &mut overdrawn, &mut returned);
+            book.hand_back_spared(of, &goes_back, drawn, &mut returned);
+            book.book_returned(returned, hour(3));
             check_ledger(&desk.rows());
             let billed = if is_billed { left.clone() } else { credits(0) };
             let spared = if is_last { credits(cost) - &adjusted } else { credits(0) };
             prop_assert_eq!(balance(&desk) - before, &billed + &spared);
-            prop_assert_eq!(desk.drawn.billed(of), billed.clone());
+            prop_assert_eq!(desk.drawn.billed_by(of, hour(3)), billed.clone());
+            prop_assert_eq!(desk.drawn.billed_by(of, hour(2)), credits(0));
             prop_assert_eq!(desk.drawn.of(of), credits(cost) - billed - spared);
             // Once more there is nothing to square.
+            let Desk { book, drawn } = &mut desk;
             let mut again = Returned::default();
-            desk.book.square(&charged, &mut desk.drawn, &mut credits(0), &mut again);
-            prop_assert!(again.is_nothing());
+            let goes_back = book.settle(&charged, drawn, &mut credits(0), &mut again);
+            prop_assert!(again.is_nothing() && goes_back.is_zero());
         }
     }
 }
@@ -112,4 +121,52 @@ fn a_period_remembers_400_amounts_and_all_that_was_drawn() {
     for place in 0..10 {
         assert_eq!(desk.drawn.of(price(place).id), credits(50));
     }
+}
+
+#[test]
+fn what_goes_back_for_a_deleted_block_does_not_pay_off_what_is_billed() {
+    let mut desk = Desk::new();
+    let block = desk.give(0, 100, None);
+    desk.book.draw(&[(price(0), credits(100))], &mut desk.drawn, hour(1));
+    desk.book.delete(block, hour(1)).unwrap();
+    desk.book.draw(&[(price(1), credits(20))], &mut desk.drawn, hour(1));
+    desk.give(2, 70, None);
+    assert_eq!(desk.book.overdrawn(), credits(50));
+    let Desk { book, drawn } = &mut desk;
+    let (mut overdrawn, mut returned) = (book.overdrawn(), Returned::default());
+    let of = |place: usize, adjusted: i64| Charged {
+        price_id: price(place).id,
+        charge: Charge::Whole(credits(adjusted)),
+        is_billed: true,
+        date: hour(3),
+    };
+    let mut all_spared = Vec::new();
+    for charged in [of(0, 50), of(1, 20)] {
+        let spared = book.settle(&charged, drawn, &mut overdrawn, &mut returned);
+        all_spared.push((charged.price_id, spared));
+    }
+    for (price, spared) in all_spared {
+        book.hand_back_spared(price, &spared, drawn, &mut returned);
+    }
+    book.book_returned(returned, hour(3));
+    check_ledger(&desk.rows());
+    assert_eq!(desk.book.overdrawn(), credits(0));
+    assert_eq!(desk.book.balance(), Some(&credits(20)));
+}
+
+#[test]
+fn what_an_increment_has_paid_of_a_bill_that_waited_goes_to_that() {
+    let mut desk = Desk::new();
+    desk.give(0, 15, None);
+    desk.book.draw(&[(price(0), credits(27))], &mut desk.drawn, hour(1));
+    desk.give(2, 20, None);
+    let Desk { book, drawn } = &mut desk;
+    let (mut overdrawn, mut returned) = (book.overdrawn(), Returned::default());
+    let charge = Charge::Made(credits(12));
+    let charged = Charged { price_id: price(0).id, charge, is_billed: true, date: hour(3) };
+    book.settle(&charged, drawn, &mut overdrawn, &mut returned);
+    book.book_returned(returned, hour(3));
+    check_ledger(&desk.rows());
+    assert_eq!(desk.book.balance(), Some(&credits(20)), "12 were paid with money");
+    assert_eq!(desk.drawn.billed_by(price(0).id, hour(3)), credits(12));
 }

@@ -41,10 +41,8 @@ pub(in crate::engine) async fn shown(
     tx: &mut Transaction<'_>,
     mut alert: Alert,
 ) -> Result<Alert, Error> {
-    if let (Scope::Customer { customer_id }, Some(currency)) =
-        (alert.scope, alert.condition.ledger())
-    {
-        transitions::apply_to_ledger(tx, customer_id, currency).await?;
+    if let (Scope::Customer { customer_id }, Some(_)) = (alert.scope, alert.condition.ledger()) {
+        transitions::apply_for_ledger(tx, customer_id).await?;
         let guard = tx.guard::<CustomerHead>(customer_id).await?;
         let state = guard.get(tx, &schema::balance_alert_state(tx.account, alert.id)).await?;
         alert.show_status(&state.unwrap_or_default().in_alert);

@@ -21,8 +21,6 @@ use crate::{
 /// paid in between may move it.
 pub(super) struct Keeper {
     customer_id: CustomerId,
-    /// The ledger that is looked at alone, if one is.
-    only: Option<PricingUnit>,
     next: Option<(Transition, PricingUnit)>,
 }
 
@@ -31,17 +29,7 @@ impl Keeper {
         tx: &mut Transaction<'_>,
         customer_id: CustomerId,
     ) -> Result<Self, Error> {
-        let mut keeper = Self { customer_id, only: None, next: None };
-        keeper.look(tx).await?;
-        Ok(keeper)
-    }
-
-    async fn of_ledger(
-        tx: &mut Transaction<'_>,
-        customer_id: CustomerId,
-        unit: &PricingUnit,
-    ) -> Result<Self, Error> {
-        let mut keeper = Self { customer_id, only: Some(unit.clone()), next: None };
+        let mut keeper = Self { customer_id, next: None };
         keeper.look(tx).await?;
         Ok(keeper)
     }
@@ -52,10 +40,8 @@ impl Keeper {
         let credits = guard.get(tx, &schema::credits(tx.account, self.customer_id)).await?;
         self.next = None;
         let now = tx.now;
-        let is_meant = |unit: &PricingUnit| self.only.as_ref().is_none_or(|only| only == unit);
         let units = credits.into_iter().flat_map(|credits| credits.units);
-        let due =
-            units.filter(|(unit, of)| is_meant(unit) && of.next().is_some_and(|at| at <= now));
+        let due = units.filter(|(_, of)| of.next().is_some_and(|at| at <= now));
         for (unit, of) in due.collect::<Vec<_>>() {
             let found = self.first(tx, &unit, &of).await?.map(|transition| (transition, unit));
             self.next = self.next.take().into_iter().chain(found).min();
@@ -115,20 +101,4 @@ fn expiry(ledger: &OpenLedger) -> Option<Transition> {
     let next = ledger.book.next_expiry()?;
     let (at, id) = ledger.book.expiring(next).into_iter().next()?;
     Some(Transition { at, kind: TransitionKind::Expired(id) })
-}
-
-/// Applies what time has brought one ledger, for a read that shows it.
-pub(in crate::engine) async fn apply_to_ledger(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    unit: &PricingUnit,
-) -> Result<(), Error> {
-    let mut keeper = Keeper::of_ledger(tx, customer, unit).await?;
-    let now = tx.now;
-    while keeper.next(now, now).is_some() {
-        // It is rare: whoever only reads carries none of its state.
-        Box::pin(keeper.apply_transition(tx)).await?;
-        keeper.look(tx).await?;
-    }
-    Ok(())
 }
