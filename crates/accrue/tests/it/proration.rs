@@ -3,13 +3,16 @@
 use accrue::{
     Email, Zone,
     customer::NewCustomer,
-    price::{BillingMode, Cadence},
-    subscription::NewSubscription,
+    price::{BillingMode, Cadence, NewPrice},
+    subscription::{Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription},
 };
 
-use crate::support::{
-    fixture::{Fixture, name, number, run},
-    priced::{cost_alert, priced},
+use crate::{
+    invoices::{Invoiced, SETTLED, invoiced_with},
+    support::{
+        fixture::{Fixture, name, number, run},
+        priced::{cost_alert, priced},
+    },
 };
 
 /// What a fee of 5 costs in the first period that begins at an instant in a zone, on the first of
@@ -93,4 +96,62 @@ fn a_one_time_fee_is_never_prorated() {
     let new = NewSubscription::new(priced.customer, priced.plan.id);
     let subscription = priced.fixture.create(new);
     assert_eq!(priced.fixture.cost(&subscription, &Default::default()).total, number("5"));
+}
+
+#[test]
+fn invoicing_7_8_the_table_of_proration() {
+    const JUNE: &str = "2026-06-01T00:00:00Z";
+    let invoiced_from_june = |price: fn(&Fixture) -> NewPrice| {
+        let invoiced = invoiced_with(|fixture, _| vec![price(fixture)]);
+        invoiced.fixture.set(JUNE);
+        let subscription = invoiced.subscribe(JUNE);
+        (invoiced, subscription)
+    };
+    let totals = |invoiced: &Invoiced| {
+        let invoices = invoiced.fixture.invoices(SETTLED);
+        let notes = invoices.iter().flat_map(|of| &of.credit_notes);
+        let notes: Vec<_> = notes.map(|note| note.total.to_string()).collect();
+        let totals: Vec<_> = invoices.iter().map(|of| of.total.to_string()).collect();
+        (totals, notes)
+    };
+
+    // A fee in arrears that ends on the tenth, a started day.
+    let (invoiced, subscription) = invoiced_from_june(|fixture| fixture.arrear_fee("300"));
+    invoiced.fixture.tick_at("2026-06-10T10:00:00Z");
+    let now = Cancellation::Immediate;
+    run(invoiced.fixture.account.cancel_subscription(subscription.id, now)).unwrap();
+    invoiced.fixture.tick_at("2026-06-12T00:00:00Z");
+    assert_eq!(totals(&invoiced), (vec!["100".to_owned()], vec![]));
+
+    // One in advance that ends on the eleventh at ten.
+    let (invoiced, subscription) = invoiced_from_june(|fixture| fixture.advance_fee("300"));
+    invoiced.fixture.tick_at("2026-06-11T10:00:00Z");
+    let now = Cancellation::Immediate;
+    run(invoiced.fixture.account.cancel_subscription(subscription.id, now)).unwrap();
+    invoiced.fixture.tick_at("2026-07-12T00:00:00Z");
+    assert_eq!(totals(&invoiced), (vec!["300".to_owned()], vec!["190".to_owned()]));
+
+    // Seats from the 21st on.
+    for (before, after, expect) in
+        [("5", "8", (vec!["30".to_owned()], vec![])), ("8", "5", (vec![], vec!["30".to_owned()]))]
+    {
+        let (invoiced, subscription) = invoiced_from_june(|fixture| fixture.advance_fee("30"));
+        let seats = |quantity: &str| {
+            let change = FeeQuantityChange {
+                price: subscription.price_intervals[0].price_id.into(),
+                quantity: number(quantity),
+                when: ChangeTiming::Immediate,
+            };
+            let account = &invoiced.fixture.account;
+            run(account.update_fixed_fee_quantity(subscription.id, change)).unwrap();
+        };
+        invoiced.fixture.tick_at("2026-06-02T00:00:00Z");
+        seats(before);
+        let begun = totals(&invoiced).0.len();
+        invoiced.fixture.tick_at("2026-06-21T00:00:00Z");
+        seats(after);
+        let (mut invoices, notes) = totals(&invoiced);
+        invoices.truncate(invoices.len() - begun);
+        assert_eq!((invoices, notes), expect, "{before} to {after}");
+    }
 }
