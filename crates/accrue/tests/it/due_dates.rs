@@ -29,7 +29,7 @@ fn shop(timezone: Zone) -> Fixture {
 }
 
 impl Fixture {
-    fn configure(&self, change: impl FnOnce(&mut accrue::account::Configuration)) {
+    pub(crate) fn configure(&self, change: impl FnOnce(&mut accrue::account::Configuration)) {
         let mut configuration = block_on(self.account.configuration()).unwrap();
         change(&mut configuration);
         run(self.account.configure(configuration)).unwrap();

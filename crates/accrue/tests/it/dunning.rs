@@ -2,7 +2,6 @@
 
 use accrue::{
     ErrorKind,
-    account::Configuration,
     invoice::{
         CreditNoteReason, DunningStatus, DunningStepStatus, Invoice, InvoiceStatus, NewCreditNote,
         NewCreditNoteLine, Payment,
@@ -13,7 +12,7 @@ use accrue::{
 use crate::{
     invoices::Invoiced,
     payments::{collected, declined, started},
-    support::fixture::{Fixture, at, block_on, number, refused, run},
+    support::fixture::{at, block_on, number, refused, run},
 };
 
 const JUNE: &str = "2026-06-01T00:00:00Z";
@@ -88,14 +87,6 @@ fn invoicing_8_7_a_retry_that_was_missed_begins_later() {
     assert_eq!(started(&invoiced)[0].started_at, at("2026-06-04T00:00:00Z"));
 }
 
-impl Fixture {
-    fn configured(&self, change: impl FnOnce(&mut Configuration)) {
-        let mut configuration = block_on(self.account.configuration()).unwrap();
-        change(&mut configuration);
-        run(self.account.configure(configuration)).unwrap();
-    }
-}
-
 /// An invoice of which a payment was declined.
 fn declined_once() -> (Invoiced, Invoice) {
     let (invoiced, invoice) = collected();
@@ -120,7 +111,7 @@ fn credited_in_full(invoiced: &Invoiced, of: &Invoice) -> accrue::CreditNoteId {
 fn invoicing_8_7_an_account_chooses_the_days() {
     let (invoiced, invoice) = collected();
     let fixture = &invoiced.fixture;
-    fixture.configured(|of| of.retry_days = vec![2, 30]);
+    fixture.configure(|of| of.retry_days = vec![2, 30]);
     fixture.tick();
     let failed = invoiced.report(started(&invoiced)[0].attempt_id, declined());
     let planned: Vec<_> = failed.dunning.unwrap().steps.iter().map(|of| of.planned_at).collect();
@@ -132,7 +123,7 @@ fn invoicing_8_7_an_account_chooses_the_days() {
         let (kind, text) = refused(fixture, fixture.account.configure(configuration));
         assert_eq!(kind, ErrorKind::RequestValidation, "{wrong:?}: {text}");
     }
-    fixture.configured(|of| of.retry_days = Vec::new());
+    fixture.configure(|of| of.retry_days = Vec::new());
     assert_eq!(invoiced.fetch(invoice.id).dunning.unwrap().steps.len(), 2, "it has begun");
 }
 
@@ -140,7 +131,7 @@ fn invoicing_8_7_an_account_chooses_the_days() {
 fn invoicing_8_7_without_days_one_failure_is_the_last() {
     let (invoiced, _) = collected();
     let fixture = &invoiced.fixture;
-    fixture.configured(|of| of.retry_days = Vec::new());
+    fixture.configure(|of| of.retry_days = Vec::new());
     fixture.tick();
     fixture.messages();
     let failed = invoiced.report(started(&invoiced)[0].attempt_id, declined());

@@ -69,14 +69,12 @@ impl Book {
                 let spared = (&all - adjusted).max(Decimal::zero());
                 let spared_of_unpaid = unpaid.clone().min(spared.clone());
                 let billed = if *is_billed { &unpaid - &spared_of_unpaid } else { Decimal::zero() };
-                match charge {
-                    Charge::Whole(_) => {
-                        let settled = &billed + &spared_of_unpaid;
-                        goes_back = spared - spared_of_unpaid;
-                        (billed, settled)
-                    }
-                    _ => (billed.clone(), billed),
+                let mut settled = billed.clone();
+                if matches!(charge, Charge::Whole(_)) {
+                    settled += &spared_of_unpaid;
+                    goes_back = spared - spared_of_unpaid;
                 }
+                (billed, settled)
             }
         };
         drawn.bill(*price_id, *date, &billed);

@@ -1,6 +1,6 @@
 //! Squares ledgers of credits with the lines of an invoice that is issued (invoicing 7.3).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use crate::{
     Decimal, Description, Error, PriceId, PricingUnit, Timeframe, Timestamp,
@@ -85,8 +85,10 @@ async fn all_charged(
     invoice: &Invoice,
 ) -> Result<AllCharged, Error> {
     let date = invoice.invoice_date;
-    let charged = |price: Option<&Arc<Price>>, start: Timestamp, charge: Charge| {
-        let price = price.filter(|of| !of.charge.is_fixed())?;
+    let charged = |price: &Price, start: Timestamp, charge: Charge| {
+        if price.charge.is_fixed() {
+            return None;
+        }
         let unit = card.invoiced_in.into();
         let is_billed = price.worth_in(&unit, card.invoiced_in).is_some();
         let charged = Charged { price_id: price.id, charge, is_billed, date };
@@ -101,7 +103,7 @@ async fn all_charged(
             let drawn = due::drawn_in(tx, entry, &of.currency, std::iter::once(start)).await?;
             let before = drawn.get(&start).map(|of| of.billed_by(line.price_id, date));
             let made = &line.adjusted_subtotal - &line.credits_applied - before.unwrap_or_default();
-            all.extend(charged(Some(of), start, Charge::Made(made.max(Decimal::zero()))));
+            all.extend(charged(of, start, Charge::Made(made.max(Decimal::zero()))));
         }
         return Ok(all);
     }
@@ -111,7 +113,7 @@ async fn all_charged(
         let of = card.intervals.get(line.interval)?;
         let is_whole = of.periods_in(before).contains(&line.period);
         let charge = if is_whole { Charge::Whole(adjusted) } else { Charge::SoFar(adjusted) };
-        charged(Some(&of.price), line.period.start(), charge)
+        charged(&of.price, line.period.start(), charge)
     });
     Ok(lines.collect())
 }

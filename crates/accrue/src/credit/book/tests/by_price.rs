@@ -170,3 +170,15 @@ fn what_an_increment_has_paid_of_a_bill_that_waited_goes_to_that() {
     assert_eq!(desk.book.balance(), Some(&credits(20)), "12 were paid with money");
     assert_eq!(desk.drawn.billed_by(price(0).id, hour(3)), credits(12));
 }
+
+#[test]
+fn a_period_remembers_100_bills_and_all_that_was_billed() {
+    let (mut drawn, id) = (Drawn::default(), price(0).id);
+    for at in 0..103 {
+        drawn.bill(id, hour(at), &credits(1));
+    }
+    assert_eq!(drawn.billed_by(id, hour(102)), credits(103));
+    assert_eq!(drawn.billed_by(id, hour(101)), credits(102));
+    assert_eq!(drawn.billed_by(id, hour(2)), credits(0), "the oldest count as one");
+    assert_eq!(drawn.billed_by(id, hour(3)), credits(4));
+}
