@@ -34,6 +34,8 @@ mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
 mod invoice_documents;
+mod invoice_lists;
+mod invoice_shapes;
 mod invoice_states;
 mod invoices;
 mod line_items;

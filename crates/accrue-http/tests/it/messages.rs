@@ -18,6 +18,7 @@ use pollster::block_on;
 use serde_json::{Value, json};
 
 use crate::{
+    backfills::tick,
     invoices::{listed, path, set, shop},
     support::Host,
 };
@@ -134,6 +135,18 @@ fn everything_told() -> Vec<[Value; 2]> {
     ingest("03-10");
     set(host, "2026-04-20T00:00:00Z");
     block_on(account.collect_payments(&Providers(false))).unwrap();
+    // A note pays one of them in full; it is taken back, and another schedule begins.
+    let open = listed(host, "?status[]=issued");
+    let declined = open.iter().find(|of| !of["payment_failed_at"].is_null()).unwrap();
+    let mut lines = declined["line_items"].as_array().unwrap().clone();
+    lines.retain(|line| line["amount"] != "0.00");
+    let whole = |of: &Value| json!({"invoice_line_item_id": of["id"], "amount": of["amount"]});
+    let lines: Vec<_> = lines.iter().map(whole).collect();
+    post("/v1/credit_notes", json!({"line_items": lines, "reason": "order_change"}));
+    let note = block_on(account.list_credit_notes(&filter, &page)).unwrap().data.remove(0);
+    block_on(account.void_credit_note(note.id).into_future()).unwrap();
+    tick(host);
+    block_on(account.collect_payments(&Providers(false))).unwrap();
     set(host, "2026-04-21T12:00:00Z");
     block_on(account.collect_payments(&Providers(true))).unwrap();
 
@@ -199,13 +212,14 @@ fn invoicing_17_1_what_each_tells() {
 }
 
 /// The rows of the table that messages are sent of: the resource, and what is told beside it.
-const TABLE: [(&str, &str, &str); 29] = [
+const TABLE: [(&str, &str, &str); 30] = [
     ("credit_note.issued", "credit_note", ""),
     ("credit_note.marked_as_void", "credit_note", ""),
     ("customer.balance_transaction_created", "customer", "balance_transaction"),
     ("customer.credit_ledger_incremented", "customer", "block pricing_unit"),
     ("invoice.dunning_schedule_created", "invoice", "dunning_schedule dunning_steps source"),
     ("invoice.dunning_schedule_ended", "invoice", "dunning_schedule dunning_steps"),
+    ("invoice.dunning_schedule_reset", "invoice", "dunning_schedule previous_schedule"),
     ("invoice.dunning_schedule_step_executed", "invoice", "dunning_step"),
     ("invoice.edited", "invoice", "previous_attributes"),
     ("invoice.invoice_date_elapsed", "invoice", "invoice_date"),

@@ -305,6 +305,7 @@ impl InvoiceDiscount {
     fn on_a_line(&self, amount: Decimal) -> LineAdjustment {
         LineAdjustment {
             id: self.id,
+            start_date: None,
             scope: None,
             adjustment: Adjustment::Discount(self.discount.clone()),
             coupon_id: None,

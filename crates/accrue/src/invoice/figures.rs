@@ -82,6 +82,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             let is_shown = step.by.contains_key(&place) || !amount.is_zero();
             line.extend(of.filter(|_| is_shown).map(|of| LineAdjustment {
                 id: of.id,
+                start_date: Some(of.start_date),
                 scope: of.scope.clone(),
                 adjustment: of.adjustment.clone(),
                 coupon_id: of.coupon_id,

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::TaxAmount;
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
-    PropertyName, Timeframe,
+    PropertyName, Timeframe, Timestamp,
     price::{Adjustment, AdjustmentScope, Model, Part, PartOf, Price, round_lines},
 };
 
@@ -55,6 +55,9 @@ pub struct InvoiceLine {
 pub struct LineAdjustment {
     /// Interval of the adjustment.
     pub id: AdjustmentIntervalId,
+    /// Start of that interval; `None` of the discount of a one-off invoice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_date: Option<Timestamp>,
     /// Id of the adjustment, and of what it took the place of, where a plan or a subscription was given it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Box<AdjustmentScope>>,

@@ -1,13 +1,20 @@
 //! Due dates: what they are counted from, and their recalculation (invoicing 5).
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
 use accrue::{
-    Carried, ErrorKind, Patch, Zone,
+    Billing, Carried, ErrorKind, Patch, SeededEntropy, Zone,
     account::DueDateBasis,
     customer::AttributeValue,
     invoice::{Invoice, InvoiceStatus, InvoiceUpdate, Payment},
+    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
     subscription::{BillingAnchor, NewSubscription},
     webhook::Body,
 };
+use async_trait::async_trait;
 
 use crate::{
     invoices::{DRAFT, SETTLED},
@@ -91,24 +98,27 @@ fn due(invoices: &[Invoice]) -> Vec<String> {
 fn invoicing_5_1_days_are_counted_from_the_date_or_from_the_day_of_issue() {
     let check = |basis, expect: &str| {
         let fixture = shop(Zone::parse("America/New_York").unwrap());
-        fixture.count_from(basis);
-        fixture.set("2026-09-01T04:00:00Z");
+        fixture.configure(|configuration| {
+            configuration.due_date_basis = basis;
+            configuration.grace_period = std::time::Duration::from_secs(24 * 60 * 60);
+        });
+        fixture.set("2027-02-01T05:00:00Z");
         let metric = fixture.metric(crate::support::fixture::SUM);
         let plan = fixture.priced_plan([fixture.usage_at("2", &metric).into()]);
         let mut new = NewSubscription::new(fixture.customer("ada").id, plan.id);
         (new.anchor, new.start_date) =
-            (BillingAnchor::FirstOfMonth, Some(at("2026-09-01T04:00:00Z")));
+            (BillingAnchor::FirstOfMonth, Some(at("2027-02-01T05:00:00Z")));
         new.carried = Carried::new([("net_terms", "30"), ("auto_issuance", "false")]).unwrap();
         run(fixture.account.create_subscription(new)).unwrap();
         let draft = fixture.invoices(DRAFT)[0].id;
-        fixture.tick_at("2026-10-03T04:00:07Z");
+        fixture.tick_at("2027-03-02T05:00:07Z");
         let issued = run(fixture.account.issue_invoice(draft)).unwrap();
-        assert_eq!(issued.invoice_date, at("2026-10-01T04:00:00Z"));
+        assert_eq!(issued.invoice_date, at("2027-03-01T05:00:00Z"));
         assert_eq!(issued.due_date, Some(at(expect)), "{basis:?}");
     };
     // The hour moves with daylight saving.
-    check(DueDateBasis::InvoiceDate, "2026-10-31T04:00:00Z");
-    check(DueDateBasis::IssueDate, "2026-11-02T05:00:00Z");
+    check(DueDateBasis::InvoiceDate, "2027-03-31T04:00:00Z");
+    check(DueDateBasis::IssueDate, "2027-04-01T04:00:00Z");
 }
 
 #[test]
@@ -146,6 +156,52 @@ fn invoicing_5_2_three_open_invoices_move_with_the_basis() {
     assert_eq!(
         fixture.told_of_dates(),
         ["completed 2026-07-05 of 2026-07-05", "started 2026-07-05"]
+    );
+}
+
+/// A store that takes so many commits, and fails behind them.
+#[derive(Debug)]
+struct Failing {
+    store: Arc<MemoryStore>,
+    commits: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Failing {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        self.store.scan(scan).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        let left = self.commits.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => self.store.commit(batch).await,
+            Err(_) => Err(StoreError::unavailable("it is gone")),
+        }
+    }
+}
+
+#[test]
+fn invoicing_5_2_canceled_after_the_first_of_three_customers_two_keep_their_dates() {
+    let fixture = shop(Zone::UTC);
+    fixture.open_invoices(3, "30");
+    fixture.count_from(DueDateBasis::IssueDate);
+    run(fixture.account.recalculate_due_dates()).unwrap();
+    let store = Failing { store: Arc::clone(&fixture.store), commits: AtomicUsize::new(1) };
+    let one = Billing::new(Arc::new(store), fixture.clock.clone(), SeededEntropy::new(3));
+    block_on(one.tick(1)).unwrap_err();
+    run(fixture.account.cancel_due_date_recalculation()).unwrap();
+    fixture.tick();
+    let mut dates = due(&fixture.invoices(SETTLED));
+    dates.sort();
+    assert_eq!(dates, ["2026-07-31T00", "2026-07-31T00", "2026-08-02T00"]);
+    assert_eq!(
+        fixture.told_of_dates(),
+        ["canceled 2026-07-03 of 2026-07-03", "edited, was 2026-07-31", "started 2026-07-03"]
     );
 }
 

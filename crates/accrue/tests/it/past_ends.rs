@@ -18,10 +18,10 @@ use crate::{
 
 const MARCH: &str = "2027-03-01T00:00:00Z";
 
-/// 93 a month in advance from 1 March, and 2 for each unit: 5 are used on the 10th of each month.
+/// 90 a month in advance from 1 March, and 2 for each unit: 5 are used on the 10th of each month.
 fn billed(until: &str) -> (Invoiced, Subscription) {
     let invoiced = invoiced_with(|fixture, metric| {
-        vec![fixture.usage_at("2", metric), fixture.advance_fee("93")]
+        vec![fixture.usage_at("2", metric), fixture.advance_fee("90")]
     });
     invoiced.fixture.set(MARCH);
     let subscription = invoiced.subscribe(MARCH);
@@ -71,12 +71,12 @@ fn invoicing_6_2_as_of_a_day_of_the_period_the_rest_is_credited() {
     let (invoiced, subscription) = billed("2027-03-20T10:00:00Z");
     let ended = cancel(&invoiced, &subscription, "2027-03-17T00:00:00Z").unwrap();
     assert_eq!(ended.end_date, Some(at("2027-03-17T00:00:00Z")));
-    assert_eq!(notes(&invoiced), ["45"], "15 of 31 days");
+    assert_eq!(notes(&invoiced), ["43.55"], "15 of 31 days");
     let types = ["subscription.ended", "credit_note.issued", "invoice.invoice_date_elapsed"];
     assert_eq!(invoiced.fixture.message_types(), types);
     invoiced.fixture.tick();
     let expected =
-        ["00002 issued 2027-03-17: usage 10 = 10", "00001 issued 2027-03-01: fee 93 = 93"];
+        ["00002 issued 2027-03-17: usage 10 = 10", "00001 issued 2027-03-01: fee 90 = 90"];
     assert_eq!(everything(&invoiced), expected);
     invoiced.fixture.tick_at("2027-06-01T00:00:00Z");
     assert_eq!(everything(&invoiced), expected);
@@ -86,11 +86,11 @@ fn invoicing_6_2_as_of_a_day_of_the_period_the_rest_is_credited() {
 fn invoicing_6_2_as_of_its_start_the_invoice_is_void_and_nothing_follows() {
     let (invoiced, subscription) = billed("2027-03-20T10:00:00Z");
     cancel(&invoiced, &subscription, MARCH).unwrap();
-    assert_eq!(everything(&invoiced), ["00001 void 2027-03-01: fee 93 = 93"]);
+    assert_eq!(everything(&invoiced), ["00001 void 2027-03-01: fee 90 = 90"]);
     let types = ["subscription.ended", "invoice.manually_marked_as_void"];
     assert_eq!(invoiced.fixture.message_types(), types);
     invoiced.fixture.tick_at("2027-06-01T00:00:00Z");
-    assert_eq!(everything(&invoiced), ["00001 void 2027-03-01: fee 93 = 93"]);
+    assert_eq!(everything(&invoiced), ["00001 void 2027-03-01: fee 90 = 90"]);
     assert_eq!(invoiced.balance(), "0");
 }
 
@@ -102,14 +102,14 @@ fn invoicing_6_2_as_of_a_boundary_its_invoice_is_made_anew() {
         Cancellation::RequestedDate(at("2027-04-01T00:00:00Z")),
     );
     let (_, changed) = run(call.with_changed_resources()).unwrap();
-    assert_eq!(all(&changed.voided_invoices), ["00002 void 2027-04-01: usage 10, fee 93 = 103"]);
+    assert_eq!(all(&changed.voided_invoices), ["00002 void 2027-04-01: usage 10, fee 90 = 100"]);
     assert_eq!(all(&changed.created_invoices), ["DRAFT draft 2027-04-01: usage 10 = 10"]);
     assert_eq!(changed.created_credit_notes, []);
     invoiced.fixture.tick();
     let expected = [
         "00003 issued 2027-04-01: usage 10 = 10",
-        "00002 void 2027-04-01: usage 10, fee 93 = 103",
-        "00001 issued 2027-03-01: fee 93 = 93",
+        "00002 void 2027-04-01: usage 10, fee 90 = 100",
+        "00001 issued 2027-03-01: fee 90 = 90",
     ];
     let mut found = everything(&invoiced);
     found.sort_by(|one, other| other.cmp(one));
@@ -118,7 +118,7 @@ fn invoicing_6_2_as_of_a_boundary_its_invoice_is_made_anew() {
     let query = CostQuery { timeframe: QueryTimeframe::Between(life), ..CostQuery::default() };
     let costs = block_on(invoiced.fixture.account.subscription_costs(subscription.id, &query));
     let total: Decimal = costs.unwrap().iter().map(|of| &of.total).sum();
-    assert_eq!(total, number("103"), "what was used in April is nobody's");
+    assert_eq!(total, number("100"), "what was used in April is nobody's");
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn invoicing_6_2_what_is_paid_between_stays() {
     assert_eq!(fixture.dump(), before);
     // It is credited where it was dated before.
     cancel(&invoiced, &subscription, "2027-04-11T00:00:00Z").unwrap();
-    assert_eq!(notes(&invoiced), ["62"], "20 of 30 days");
-    assert_eq!(invoiced.balance(), "62");
+    assert_eq!(notes(&invoiced), ["60"], "20 of 30 days");
+    assert_eq!(invoiced.balance(), "60");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn invoicing_6_2_who_loses_a_race_with_a_boundary_ends_it_behind_that() {
         (everything(&invoiced), notes(&invoiced), invoiced.balance())
     };
     let found = ended("2027-03-31T23:59:59Z");
-    assert_eq!(found.0[1], "00002 issued 2027-04-01: usage 10, fee 3.1 = 13.1");
+    assert_eq!(found.0[1], "00002 issued 2027-04-01: usage 10, fee 3 = 13");
     assert_eq!(found, ended(BEHIND));
 }
 
@@ -290,7 +290,7 @@ fn invoicing_6_2_what_somebody_made_void_at_the_boundary_is_not_billed_anew() {
     cancel(&invoiced, &subscription, "2027-04-01T00:00:00Z").unwrap();
     fixture.tick_at("2027-06-20T10:00:00Z");
     let expected =
-        ["00002 void 2027-04-01: usage 10, fee 93 = 103", "00001 issued 2027-03-01: fee 93 = 93"];
+        ["00002 void 2027-04-01: usage 10, fee 90 = 100", "00001 issued 2027-03-01: fee 90 = 90"];
     assert_eq!(everything(&invoiced), expected);
 }
 

@@ -69,7 +69,7 @@ choices! {
     }
 }
 
-/// Adjustments over an invoice: the discounts, and the first minimum and maximum.
+/// Adjustments over an invoice: the discounts, and the first minimum and maximum by start and id.
 #[derive(Default)]
 pub(super) struct Over {
     pub(super) discounts: Vec<InvoiceLevelDiscount>,
@@ -96,6 +96,11 @@ impl Over {
                 seen.push(of);
             }
         }
+        // Discounts stay as they were applied.
+        seen.sort_by_key(|of| match of.adjustment {
+            Adjustment::Discount(_) => None,
+            _ => Some((of.start_date, of.id)),
+        });
         for of in seen {
             over.show(of, &unit);
         }
