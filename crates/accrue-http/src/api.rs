@@ -2,7 +2,11 @@ mod builder;
 
 use std::{any::Any, fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, Billing, Error, Pace, webhook::Message};
+use accrue::{
+    Account, Billing, Error, Pace, PayloadRenderer,
+    webhook::{Message, PayloadStyle},
+};
+use async_trait::async_trait;
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header::CONTENT_LENGTH,
@@ -26,10 +30,7 @@ use crate::{
     request::{Input, Request},
     router::{Route, Router},
     settings::Settings,
-    wire::{
-        messages::{Payload, PayloadStyle},
-        subscriptions::ChangedWanted,
-    },
+    wire::{messages::Payload, subscriptions::ChangedWanted},
 };
 
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.
@@ -119,40 +120,6 @@ impl Api {
         let (asked, body) = Asked::by(request);
         let answer = until(deadline, self.answer(&asked, body));
         self.finish(&asked, catch_panics(answer).await)
-    }
-
-    /// Writes a message as webhook endpoints receive it (wire 6.8): the JSON of an envelope, the resource that
-    /// it is about as that is now, and its properties.
-    ///
-    /// ```
-    /// # use accrue::{AccountId, Billing, Email, Name, PageRequest, customer::NewCustomer};
-    /// # use accrue::store::MemoryStore;
-    /// # use accrue_http::{Api, FixedKey};
-    /// use accrue_http::PayloadStyle;
-    ///
-    /// # pollster::block_on(async {
-    /// # let billing = Billing::with_system(MemoryStore::new());
-    /// # let account = billing.account(AccountId::parse("acme")?);
-    /// # let api = Api::builder(billing, FixedKey::new("secret", AccountId::parse("acme")?)).build();
-    /// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
-    /// account.create_customer(ada).await?;
-    /// let messages = account.list_messages(&PageRequest::default()).await?.data;
-    /// let payload = api.webhook_payload(&account, &messages[0], PayloadStyle::Expanded).await?;
-    /// assert!(payload.contains(r#""type":"customer.created""#));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// # }).unwrap();
-    /// ```
-    pub async fn webhook_payload(
-        &self,
-        account: &Account,
-        message: &Message,
-        style: PayloadStyle,
-    ) -> Result<String, Error> {
-        let related = account.related(message).await?;
-        let links = Links::of(account.id(), &self.0.settings);
-        let payload = Payload::of(message, style, &related, &links, self.0.billing.now());
-        // No resource fails to be written: their maps have names for keys.
-        Ok(serde_json::to_string(&payload).unwrap_or_default())
     }
 
     /// Answers a request for an operation of the host's own, which has a path that no operation of the
@@ -352,6 +319,43 @@ impl Api {
         let account = self.0.authenticate.authenticate(token).await?;
         let account = account.ok_or_else(Problem::unauthenticated)?;
         Ok(self.0.billing.account(account))
+    }
+}
+
+/// Messages as webhook endpoints receive them (wire 6.8): an envelope, the resource that it is about as that is
+/// now, and its properties.
+///
+/// ```
+/// # use accrue::{AccountId, Billing, Email, Name, PageRequest, customer::NewCustomer};
+/// # use accrue::store::MemoryStore;
+/// # use accrue_http::{Api, FixedKey};
+/// use accrue::{PayloadRenderer, webhook::PayloadStyle};
+///
+/// # pollster::block_on(async {
+/// # let billing = Billing::with_system(MemoryStore::new());
+/// # let account = billing.account(AccountId::parse("acme")?);
+/// # let api = Api::builder(billing, FixedKey::new("secret", AccountId::parse("acme")?)).build();
+/// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+/// account.create_customer(ada).await?;
+/// let messages = account.list_messages(&PageRequest::default()).await?.data;
+/// let payload = api.render(&account, &messages[0], PayloadStyle::Expanded).await?;
+/// assert!(payload.contains(r#""type":"customer.created""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[async_trait]
+impl PayloadRenderer for Api {
+    async fn render(
+        &self,
+        account: &Account,
+        message: &Message,
+        style: PayloadStyle,
+    ) -> Result<String, Error> {
+        let related = account.related(message).await?;
+        let links = Links::of(account.id(), &self.0.settings);
+        let payload = Payload::of(message, style, &related, &links, self.0.billing.now());
+        // No resource fails to be written: their maps have names for keys.
+        Ok(serde_json::to_string(&payload).unwrap_or_default())
     }
 }
 

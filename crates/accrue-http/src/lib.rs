@@ -98,7 +98,6 @@ pub use self::{
     payment_methods::PaymentMethodSource,
     portal::Portal,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
-    wire::messages::PayloadStyle,
 };
 
 /// Compiles and runs the code of the README.

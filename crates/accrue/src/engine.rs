@@ -22,6 +22,7 @@ mod time;
 pub use self::{
     commands::{
         changed::ChangedResources,
+        fan_out::{FannedOut, PayloadRenderer},
         garbage::Collected,
         payments::PaymentGateway,
         preview::{

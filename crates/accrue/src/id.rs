@@ -97,6 +97,8 @@ ids! {
     ItemId,
     /// Id of an entry of a credit ledger.
     LedgerEntryId,
+    /// Id of an attempt to deliver a message to an endpoint.
+    DeliveryAttemptId,
     /// Id of a webhook message.
     MessageId,
     /// Id of a metric.
@@ -121,6 +123,8 @@ ids! {
     SubscriptionId,
     /// Id of a top-up.
     TopUpId,
+    /// Id of an endpoint that messages are sent to.
+    WebhookEndpointId,
 }
 
 fn generate(now: Timestamp, entropy: &dyn Entropy) -> Uuid {

@@ -3,6 +3,8 @@
 //! "§" is the specification of the API; "store" is the contract of [`Store`](crate::store::Store); a
 //! bound with neither is this engine's own.
 
+use std::time::Duration;
+
 /// The longest key of a row, in bytes (store 9).
 pub const KEY_BYTES: usize = 512;
 /// The longest document, in bytes (store 9).
@@ -297,6 +299,34 @@ pub const PENDING_CHANGES: u64 = 10_000;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
+/// The most endpoints of an account (subscriptions 10.1).
+pub const WEBHOOK_ENDPOINTS: usize = 20;
+/// The most characters of the address of an endpoint.
+pub const URL_CHARS: usize = 2_048;
+/// The most days that two secrets of an endpoint overlap.
+pub const SECRET_OVERLAP_DAYS: u64 = 30;
+/// The most retries of a message.
+pub const DELIVERY_RETRIES: usize = 20;
+/// The most time that a message is tried for: three days.
+pub const DELIVERY_TIME: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+/// The most time that an endpoint has itself left alone for.
+pub const RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
+/// The number of failures in a row from which on an endpoint is sent one message at a time.
+pub const FAILURES_IN_A_ROW: u32 = 10;
+/// The number of days without a success after which an endpoint is disabled.
+pub const FAILING_DAYS: u64 = 5;
+/// The most attempts of a delivery that are kept: the last ones.
+pub const KEPT_ATTEMPTS: usize = 20;
+/// The most bytes of what an endpoint has answered that are kept.
+pub const KEPT_ANSWER_BYTES: usize = 1_024;
+/// The number of days that a message is kept once it is sent (subscriptions 10.2).
+pub const MESSAGE_DAYS: u64 = 30;
+/// The most bytes of a body in the expanded style: a longer one is sent in the standard style.
+pub const PAYLOAD_BYTES: usize = 1024 * 1024;
+/// The most bytes of a body in one row: further ones are in another row.
+pub const BODY_PART_BYTES: usize = 30 * 1024;
+/// How long a worker has an endpoint for itself.
+pub const LEASE: Duration = Duration::from_secs(60);
 /// The number of subscriptions of a plan from which on its alerts cannot be previewed.
 pub const PREVIEWED: usize = 1_000;
 /// The most rows of an answer that has no pages, and the most subscriptions that are looked at for a

@@ -43,5 +43,6 @@ pub(crate) use self::{
         Index, hour_at, id_at, instant_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
+    key::account_of,
     slot::{Guards, Slot},
 };

@@ -2,11 +2,39 @@
 
 mod about;
 mod body;
+mod delivery;
+mod endpoint;
+mod event_type;
+mod lease;
 mod payment;
+mod queue;
+mod reach;
+mod schedule;
+mod secret;
+mod sent;
+mod url;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{body::Body, payment::PaymentTold};
+pub use self::{
+    body::Body,
+    delivery::{Answer, Delivery, DeliveryAttempt, DeliveryStatus},
+    endpoint::{
+        DeliveryOrder, DisableReason, Endpoint, EndpointStatus, EndpointUpdate, NewEndpoint,
+    },
+    event_type::{EventType, EventTypes},
+    lease::{AttemptReport, EndpointLease, Outgoing, Waiting, WaitingDelivery},
+    payment::PaymentTold,
+    reach::Reach,
+    schedule::Schedule,
+    secret::{Secret, Secrets, WebhookKey},
+    sent::{SentMessage, SentMessageFilter},
+    url::EndpointUrl,
+};
+pub(crate) use self::{
+    delivery::{Attempted, Plan},
+    queue::{EndpointQueue, Holder, Verdict},
+};
 use crate::{
     BackfillId, CustomerId, MessageId, Timestamp,
     backfill::Backfill,
@@ -50,6 +78,17 @@ impl Message {
     pub const fn message_type(&self) -> &'static str {
         self.body.message_type()
     }
+}
+
+/// How much of a resource the payload of a message has (wire 6.8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PayloadStyle {
+    /// All of it.
+    #[default]
+    Expanded,
+    /// A subscription without its prices, an invoice without its lines.
+    Standard,
 }
 
 /// Place where a message waits: its queue, and its number in there.

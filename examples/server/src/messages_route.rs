@@ -1,5 +1,5 @@
-use accrue::{Account, PageRequest};
-use accrue_http::{Api, OwnError, PayloadStyle};
+use accrue::{Account, PageRequest, PayloadRenderer as _, webhook::PayloadStyle};
+use accrue_http::{Api, OwnError};
 use http::Method;
 use serde::Deserialize;
 
@@ -57,7 +57,7 @@ impl MessagesRoute {
         let messages = page.map_err(OwnError::failed)?.data;
         let mut payloads = Vec::new();
         for message in &messages {
-            let payload = api.webhook_payload(account, message, style).await;
+            let payload = api.render(account, message, style).await;
             payloads.push(payload.map_err(OwnError::failed)?);
         }
         let places = messages.iter().map(|message| message.place);

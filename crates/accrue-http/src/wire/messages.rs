@@ -8,7 +8,7 @@ use accrue::{
     Timestamp,
     related::Related,
     subscription::SubscriptionStatus,
-    webhook::{Body, Message},
+    webhook::{Body, Message, PayloadStyle},
 };
 use serde::Serialize;
 
@@ -22,18 +22,6 @@ use super::{
     subscriptions::{PlanMinified, Subscription, SubscriptionSummary},
 };
 use crate::{links::Links, shape::Moment};
-
-/// How much of a resource the payload of a message has (wire 6.8).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PayloadStyle {
-    /// All of it.
-    #[default]
-    Expanded,
-    /// A subscription without its prices, an invoice without its lines.
-    Standard,
-}
 
 /// The payload of a message.
 #[derive(Debug, Serialize)]

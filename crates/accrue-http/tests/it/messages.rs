@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use accrue::{
-    ExternalId, IdOr, InvoiceId, InvoicingProvider, PageRequest, PaymentGateway, TaxProvider,
+    ExternalId, IdOr, InvoiceId, InvoicingProvider, PageRequest, PayloadRenderer as _,
+    PaymentGateway, TaxProvider,
     account::DueDateBasis,
     customer::{ListedPaymentMethod, ListedPaymentMethods, PaymentMethodType},
     invoice::{
         CreditNoteFilter, PaymentOutcome, StartedPayment, SyncOutcome, SyncRequest, TaxOutcome,
         TaxRequest,
     },
+    webhook::PayloadStyle,
 };
-use accrue_http::PayloadStyle;
 use async_trait::async_trait;
 use http::StatusCode;
 use pollster::block_on;
@@ -62,7 +63,7 @@ fn taken(host: &Host) -> Vec<[Value; 2]> {
         }
         for message in &messages {
             let payload = |style| {
-                let text = block_on(host.api.webhook_payload(&account, message, style)).unwrap();
+                let text = block_on(host.api.render(&account, message, style)).unwrap();
                 serde_json::from_str(&text).unwrap()
             };
             taken.push([PayloadStyle::Expanded, PayloadStyle::Standard].map(payload));

@@ -1,9 +1,10 @@
-//! The rows of the catalogue, on two pages.
+//! The rows of the catalogue, on three pages.
 
 mod bills;
+mod messages;
 mod metering;
 
-pub(crate) use self::{bills::*, metering::*};
+pub(crate) use self::{bills::*, messages::*, metering::*};
 use crate::store::Table;
 
-pages! { bills, metering }
+pages! { bills, messages, metering }

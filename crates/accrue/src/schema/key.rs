@@ -3,8 +3,9 @@ use smallvec::SmallVec;
 use super::{Owner, Slot};
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
-    Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
-    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MessageId, MetricId, PlanId,
+    PriceId, PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -14,7 +15,7 @@ use crate::{
     store::{Key, Scan, Table},
     subscription::SubscriptionStatus,
     usage::{BucketSlot, Digest, Stretch},
-    webhook::Queue,
+    webhook::{PayloadStyle, Queue},
 };
 
 /// A key of no more bytes is put together without an allocation.
@@ -78,7 +79,7 @@ macro_rules! parts {
 parts! {
     AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
-    SubscriptionId, TopUpId: |id| id.as_bytes();
+    MessageId, SubscriptionId, TopUpId, WebhookEndpointId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
     BucketSlot: |slot| &[slot.byte()];
@@ -109,6 +110,10 @@ parts! {
         Self::PendingRevert => b"q",
         Self::Reverted => b"r",
     };
+    PayloadStyle: |style| match style {
+        Self::Expanded => b"e",
+        Self::Standard => b"s",
+    };
     EntryKind: |kind| match kind {
         Self::Increment => b"i",
         Self::Decrement => b"d",
@@ -126,6 +131,15 @@ impl Part for AccountId {
         key.push(self.as_str().as_bytes());
         key.push(&[0]);
     }
+}
+
+/// Reads the account that a key begins with.
+pub(crate) fn account_of(key: &Key) -> Result<AccountId, Error> {
+    let end = key.bytes().iter().position(|byte| *byte == 0);
+    let bytes = end.and_then(|end| key.bytes().get(..end));
+    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let account = text.and_then(|text| AccountId::parse(text).ok());
+    account.ok_or_else(|| Error::corrupt(format!("the key {key} begins with no account")))
 }
 
 /// It has no control character, and no zero byte: what ends it.

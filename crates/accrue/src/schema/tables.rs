@@ -72,23 +72,26 @@ macro_rules! tables {
 
 /// Joins the pages of the catalogue.
 macro_rules! pages {
-    ($first:ident, $second:ident) => {
+    ($($page:ident),*) => {
         /// Every table that the engine writes.
         pub const TABLES: &[Table] = &ALL;
 
-        const COUNT: usize = $first::TABLES.len() + $second::TABLES.len();
+        const COUNT: usize = 0 $(+ $page::TABLES.len())*;
 
         const ALL: [Table; COUNT] = {
             let mut all = [Table::new("none"); COUNT];
-            let (first, second) = all.split_at_mut($first::TABLES.len());
-            first.copy_from_slice($first::TABLES);
-            second.copy_from_slice($second::TABLES);
+            let rest = all.as_mut_slice();
+            $(
+                let (page, rest) = rest.split_at_mut($page::TABLES.len());
+                page.copy_from_slice($page::TABLES);
+            )*
+            assert!(rest.is_empty());
             all
         };
 
         /// Tells whether the copy of a guard keeps the rows of a table.
         pub(crate) fn is_resident(table: Table) -> bool {
-            $first::is_resident(table) || $second::is_resident(table)
+            $($page::is_resident(table))||*
         }
     };
 }

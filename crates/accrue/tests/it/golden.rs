@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod messages;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -81,6 +82,7 @@ fn story() -> Fixture {
     bills::sync(&fixture);
     bills::tax(&fixture);
     bills::list_payment_methods(&fixture);
+    messages::send(&fixture);
     fixture
 }
 

@@ -38,6 +38,8 @@ mod credit_previews;
 mod customer_alerts;
 mod customer_costs;
 mod customers;
+mod deliveries;
+mod delivery_stories;
 mod deprecations;
 mod drafts;
 mod draw_down;

@@ -1,8 +1,8 @@
-//! Removal of idempotency records that are no longer good.
+//! Removal of idempotency records that are no longer good, and of messages that are no longer kept.
 
 use crate::{
     Error, Timeframe,
-    engine::Billing,
+    engine::{Billing, commands::sent_messages::RemoveMessage, kernel::apply_step},
     idempotency::Record,
     limits, schema,
     store::{Batch, Scan},
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Number of rows that were removed: those of records, and of answers that did not fit one.
+    /// Number of rows that were removed: those of records, of answers that did not fit one, and of messages.
     pub removed: usize,
     /// True where there may be more to remove: call again.
     pub more: bool,
@@ -20,7 +20,8 @@ pub struct Collected {
 
 impl Billing {
     /// Removes the records of idempotency keys that are no longer good (§4.5.4), `limit` rows of them at
-    /// most: by epochs of 48 hours, once that after one has ended.
+    /// most: by epochs of 48 hours, once that after one has ended. Then messages that endpoints were sent
+    /// [30 days](limits::MESSAGE_DAYS) ago.
     ///
     /// Nothing depends on when or how often this runs: it only frees space.
     pub async fn collect_garbage(&self, limit: usize) -> Result<Collected, Error> {
@@ -43,6 +44,14 @@ impl Billing {
                 return Ok(Collected { removed, more: true });
             }
         }
-        Ok(Collected { removed, more: false })
+        let expired = Timeframe::through(shared.now());
+        let rest = limit.saturating_sub(removed);
+        let rows = shared.store.scan(&schema::message_expiries(expired, rest)).await?;
+        for row in &rows {
+            let of = schema::read_message_expiry(&row.key, &row.document)?;
+            let step = RemoveMessage { id: of.message, expires_at: of.at };
+            apply_step(shared, &of.account, &step).await?;
+        }
+        Ok(Collected { removed: removed.saturating_add(rows.len()), more: rows.len() >= rest })
     }
 }

@@ -89,7 +89,7 @@ impl Account {
 }
 
 /// Adds the resources that messages are about, as they are now.
-async fn render(
+pub(super) async fn render(
     tx: &mut Transaction<'_>,
     entries: Vec<OutboxEntry>,
 ) -> Result<Vec<Message>, Error> {

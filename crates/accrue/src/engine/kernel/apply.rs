@@ -211,7 +211,7 @@ async fn apply_within<C: Command + ?Sized>(
             lost = lost.saturating_add(1);
             continue;
         }
-        let trusted = tx.trusted();
+        let (trusted, has_to_send) = (tx.trusted(), tx.has_to_send);
         let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
         let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) =
             seal(decided, tx, door, &records)?
@@ -230,6 +230,9 @@ async fn apply_within<C: Command + ?Sized>(
             (Ok(Commit::Committed(version)), decided) => {
                 findings.keep(&shared.residents, version);
                 span.committed(changes);
+                if has_to_send {
+                    shared.to_send.notify(usize::MAX);
+                }
                 return Ok(Applied::Done(decided));
             }
             (Ok(Commit::Conflict(key)), _) => {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use event_listener::Event;
 
 use super::{Decoded, Patience, in_flight::InFlight, resident::Residents, stripes::Stripes};
 use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
@@ -22,6 +23,8 @@ pub(in crate::engine) struct Shared {
     pub(in crate::engine) decoded: Decoded,
     pub(in crate::engine) residents: Residents,
     pub(in crate::engine) first: &'static dyn CatchUp,
+    /// Tells those who send messages that there is something to send.
+    pub(in crate::engine) to_send: Event,
     clock: Arc<dyn Clock>,
     latest: AtomicI64,
 }
@@ -41,6 +44,7 @@ impl Shared {
             decoded: Decoded::new(),
             residents: Residents::new(),
             first,
+            to_send: Event::new(),
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),
         }

@@ -43,6 +43,8 @@ pub(in crate::engine) struct Transaction<'a> {
     trust: Trust,
     /// Owners for whom it has made something due.
     made_due: BTreeSet<Owner>,
+    /// Whether there is something to send once it is committed.
+    pub(in crate::engine) has_to_send: bool,
     reads: Reads,
     /// Writes, in the order of the first write of each key.
     writes: Vec<Change>,
@@ -100,6 +102,7 @@ impl<'a> Transaction<'a> {
             uses_copies: true,
             trust: Trust::Nobody,
             made_due: BTreeSet::new(),
+            has_to_send: false,
             reads: Reads::default(),
             writes: Vec::new(),
             said: Vec::new(),

@@ -60,5 +60,6 @@ pub(in crate::engine) fn tell_at(
 ) -> Result<(), Error> {
     let id = MessageId::generate(created_at, tx.entropy());
     let slot = schema::outbox(tx.account, place);
+    tx.has_to_send = true;
     tx.put(&slot, &OutboxEntry { id, place, created_at, body })
 }

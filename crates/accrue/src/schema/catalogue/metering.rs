@@ -30,7 +30,6 @@ use crate::{
         BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, FourWeeks, Hour, Minute,
         Window,
     },
-    webhook::Place,
 };
 
 tables! {
@@ -295,14 +294,6 @@ tables! {
 
     /// Backfills that are pending, or about to be reverted, which none may overlap.
     open_backfills(account) -> OpenBackfills;
-
-    /// A message that waits.
-    outbox(account, place: Place) = (account, place.queue, place.number) -> OutboxEntry {
-        /// The messages of an account, by queue and number.
-        scan waiting_messages(account);
-        read read_outbox();
-        pick written_message();
-    }
 
     /// A backfill that is reflected for a customer, on each day that it touches.
     overlay(account, customer: CustomerId, day: Day, backfill: BackfillId) -> OverlayEntry [guarded by CustomerHead] {

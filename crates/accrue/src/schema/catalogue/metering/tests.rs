@@ -168,8 +168,8 @@ proptest! {
         prop_assert_eq!(elsewhere == slot.key().bytes(), account == other.account);
 
         for queue in [Queue::Customer(customer), Queue::Backfill(of.backfill), Queue::Account] {
-            let slot = outbox(&account, Place { queue, number });
-            let behind = outbox(&account, place_at(&position(slot.key()).unwrap()));
+            let slot = crate::schema::outbox(&account, crate::webhook::Place { queue, number });
+            let behind = crate::schema::outbox(&account, place_at(&position(slot.key()).unwrap()));
             prop_assert_eq!(behind.key(), slot.key());
         }
     }

@@ -1,0 +1,253 @@
+//! Endpoints, their queues, and the messages that wait in them.
+
+use crate::{
+    Error, MessageId, Timestamp, WebhookEndpointId,
+    engine::kernel::{Guard, Transaction},
+    schema::{self, AccountHead, DueAt, DueDelivery, EndpointTurn},
+    store::Scan,
+    webhook::{Delivery, DeliveryStatus, Endpoint, EndpointQueue, Holder, Place, WaitingDelivery},
+};
+
+/// Reads the endpoints of an account, in no order.
+pub(in crate::engine) async fn endpoints(
+    tx: &Transaction<'_>,
+    guard: &Guard<AccountHead>,
+) -> Result<Vec<Endpoint>, Error> {
+    let scan = schema::webhook_endpoints(tx.account, crate::limits::SCAN_ROWS);
+    let rows = guard.range_all(tx, scan).await?;
+    rows.iter().map(|(key, document)| schema::read_webhook_endpoint(key, document)).collect()
+}
+
+/// Reads an endpoint.
+pub(in crate::engine) async fn endpoint(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<AccountHead>,
+    id: WebhookEndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    guard.get(tx, &schema::webhook_endpoint(tx.account, id)).await
+}
+
+/// The queue of an endpoint, under its guard.
+pub(in crate::engine) struct Queue {
+    guard: Guard<EndpointQueue>,
+    id: WebhookEndpointId,
+}
+
+impl Queue {
+    pub(in crate::engine) async fn of(
+        tx: &mut Transaction<'_>,
+        id: WebhookEndpointId,
+    ) -> Result<Self, Error> {
+        Ok(Self { guard: tx.guard(id).await?, id })
+    }
+
+    /// Tells who has it, and when it is looked at next.
+    pub(in crate::engine) fn head(&self, tx: &Transaction<'_>) -> Result<EndpointQueue, Error> {
+        Ok(self.guard.head(tx)?.as_ref().clone())
+    }
+
+    pub(in crate::engine) fn head_mut<'t>(
+        &self,
+        tx: &'t mut Transaction<'_>,
+    ) -> Result<&'t mut EndpointQueue, Error> {
+        self.guard.head_mut(tx)
+    }
+
+    /// Says when it is looked at next, and whose it is until then.
+    pub(in crate::engine) fn set_turn(
+        &self,
+        tx: &mut Transaction<'_>,
+        next_at: Option<Timestamp>,
+        holder: Option<Holder>,
+    ) -> Result<(), Error> {
+        let (account, endpoint) = (tx.account, self.id);
+        let head = self.guard.head_mut(tx)?;
+        head.holder = holder;
+        let before = std::mem::replace(&mut head.next_at, next_at);
+        if before == next_at {
+            return Ok(());
+        }
+        if let Some(at) = before {
+            tx.delete(&schema::endpoint_turn(at, account, endpoint));
+        }
+        if let Some(at) = next_at {
+            let turn = EndpointTurn { at, account: account.clone(), endpoint };
+            tx.put(&schema::endpoint_turn(at, account, endpoint), &turn)?;
+        }
+        Ok(())
+    }
+
+    /// Has it looked at from an instant on, unless somebody looks at it already, or earlier.
+    pub(in crate::engine) fn call_for(
+        &self,
+        tx: &mut Transaction<'_>,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        tx.has_to_send = true;
+        // Whoever waits for it now is kept from leaving it.
+        self.guard.touch(tx);
+        let head = self.guard.head(tx)?;
+        let at = head.awake_from(at);
+        let comes_by_then = head.next_at.is_some_and(|next| next <= at);
+        match head.is_held(None, tx.now) || comes_by_then {
+            true => Ok(()),
+            false => self.set_turn(tx, Some(at), None),
+        }
+    }
+
+    /// Returns the first messages that wait, of those whose instant has come.
+    pub(in crate::engine) async fn due(
+        &self,
+        tx: &Transaction<'_>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<WaitingDelivery>, Error> {
+        let within = crate::Timeframe::through(until);
+        let mut scan = schema::due_deliveries(tx.account, self.id, within, limit);
+        let mut found = Vec::new();
+        loop {
+            let part = self.guard.range(tx, &scan).await?;
+            for (key, document) in &part.rows {
+                let DueAt { at, due } = schema::read_due_delivery(key, document)?;
+                found.push(WaitingDelivery { due_at: at, due });
+            }
+            match part.rest {
+                Some(rest) if found.len() < limit => scan = rest,
+                _ => break,
+            }
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Puts a message into the queue, to be sent from an instant on: in a line, where the endpoint is sent those of
+    /// a customer one after the other.
+    pub(in crate::engine) async fn add(
+        &self,
+        tx: &mut Transaction<'_>,
+        due: DueDelivery,
+        mut delivery: Delivery,
+    ) -> Result<(), Error> {
+        let now = tx.now;
+        let is_first = !due.in_line || self.first_in_line(tx, &due).await?.is_none();
+        if due.in_line {
+            let slot = schema::delivery_line(tx.account, self.id, due.place);
+            self.guard.put(tx, &slot, &due)?;
+        }
+        delivery.again(is_first.then_some(now));
+        if is_first {
+            self.put_due(tx, now, due)?;
+            self.call_for(tx, now)?;
+        }
+        self.put_delivery(tx, &due, &delivery)
+    }
+
+    pub(in crate::engine) async fn delivery(
+        &self,
+        tx: &mut Transaction<'_>,
+        due: &DueDelivery,
+    ) -> Result<Option<Delivery>, Error> {
+        self.guard.get(tx, &schema::delivery(tx.account, due.message, self.id)).await
+    }
+
+    fn put_delivery(
+        &self,
+        tx: &mut Transaction<'_>,
+        due: &DueDelivery,
+        delivery: &Delivery,
+    ) -> Result<(), Error> {
+        self.guard.put(tx, &schema::delivery(tx.account, due.message, self.id), delivery)
+    }
+
+    /// Writes a delivery that waited from an instant on, and has it wait from another, or the next in its line.
+    pub(in crate::engine) async fn move_on(
+        &self,
+        tx: &mut Transaction<'_>,
+        (before, due): (Option<Timestamp>, DueDelivery),
+        delivery: &Delivery,
+    ) -> Result<(), Error> {
+        if let Some(before) = before {
+            self.remove_due(tx, before, &due)?;
+        }
+        match delivery.status {
+            DeliveryStatus::Waiting { due_at } => {
+                if let Some(at) = due_at {
+                    self.put_due(tx, at, due)?;
+                }
+            }
+            _ => self.leave_line(tx, &due).await?,
+        }
+        self.put_delivery(tx, &due, delivery)
+    }
+
+    fn put_due(
+        &self,
+        tx: &mut Transaction<'_>,
+        at: Timestamp,
+        due: DueDelivery,
+    ) -> Result<(), Error> {
+        let slot = schema::due_delivery(tx.account, self.id, at, due.place);
+        self.guard.put(tx, &slot, &DueAt { at, due })
+    }
+
+    fn remove_due(
+        &self,
+        tx: &mut Transaction<'_>,
+        at: Timestamp,
+        due: &DueDelivery,
+    ) -> Result<(), Error> {
+        self.guard.delete(tx, &schema::due_delivery(tx.account, self.id, at, due.place))
+    }
+
+    /// Takes a message out of its line: the next one is sent now.
+    async fn leave_line(&self, tx: &mut Transaction<'_>, due: &DueDelivery) -> Result<(), Error> {
+        if !due.in_line {
+            return Ok(());
+        }
+        self.guard.delete(tx, &schema::delivery_line(tx.account, self.id, due.place))?;
+        let Some(next) = self.first_in_line(tx, due).await? else { return Ok(()) };
+        let Some(mut delivery) = self.delivery(tx, &next).await? else { return Ok(()) };
+        if delivery.due_at().is_some() {
+            return Ok(());
+        }
+        let now = tx.now;
+        delivery.again(Some(now));
+        self.put_due(tx, now, next)?;
+        self.put_delivery(tx, &next, &delivery)
+    }
+
+    async fn first_in_line(
+        &self,
+        tx: &Transaction<'_>,
+        of: &DueDelivery,
+    ) -> Result<Option<DueDelivery>, Error> {
+        let scan: Scan = schema::delivery_lines(tx.account, self.id, of.place.queue.as_bytes(), 1);
+        let mut rest = Some(scan);
+        while let Some(scan) = rest {
+            let part = self.guard.range(tx, &scan).await?;
+            if let Some((key, document)) = part.rows.first() {
+                return schema::read_delivery_line(key, document).map(Some);
+            }
+            rest = part.rest;
+        }
+        Ok(None)
+    }
+
+    /// Forgets a delivery, where the message is removed.
+    pub(in crate::engine) async fn forget(
+        &self,
+        tx: &mut Transaction<'_>,
+        message: MessageId,
+        place: Place,
+    ) -> Result<(), Error> {
+        let line = schema::delivery_line(tx.account, self.id, place);
+        let in_line = self.guard.get(tx, &line).await?.is_some_and(|of| of.message == message);
+        let due = DueDelivery { message, place, since: tx.now, in_line };
+        let Some(delivery) = self.delivery(tx, &due).await? else { return Ok(()) };
+        if let Some(at) = delivery.due_at() {
+            self.remove_due(tx, at, &due)?;
+        }
+        self.leave_line(tx, &due).await?;
+        self.guard.delete(tx, &schema::delivery(tx.account, message, self.id))
+    }
+}

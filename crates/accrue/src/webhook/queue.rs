@@ -1,0 +1,90 @@
+//! The queue of an endpoint: when it is looked at next, who looks at it, and how it fares.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Schedule};
+use crate::{Timestamp, limits};
+
+/// Whoever sends the messages of an endpoint: one worker at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Holder(pub(crate) u64);
+
+/// The queue of an endpoint, which guards the messages that wait in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EndpointQueue {
+    /// Instant at which it is looked at next; `None` where nothing waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) next_at: Option<Timestamp>,
+    /// Who looks at it until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) holder: Option<Holder>,
+    /// Number of failures since the last success.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) failures: u32,
+    /// Instant of the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) failing_since: Option<Timestamp>,
+    /// Instant until which it is left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rests_until: Option<Timestamp>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What follows for an endpoint from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It goes on.
+    GoesOn,
+    /// It says that it is gone.
+    IsGone,
+    /// It has failed for too long.
+    HasFailed,
+}
+
+impl EndpointQueue {
+    /// Tells whether somebody else looks at it.
+    pub(crate) fn is_held(&self, by: Option<Holder>, now: Timestamp) -> bool {
+        self.holder.is_some() && self.holder != by && self.next_at.is_some_and(|until| now < until)
+    }
+
+    /// Tells whether the endpoint has failed so often that one message at a time is sent to it.
+    pub(crate) const fn is_probed(&self) -> bool {
+        self.failures >= limits::FAILURES_IN_A_ROW
+    }
+
+    /// Returns the first instant from one on at which it is not left alone.
+    pub(crate) fn awake_from(&self, at: Timestamp) -> Timestamp {
+        self.rests_until.map_or(at, |until| at.max(until))
+    }
+
+    /// Notes an attempt.
+    pub(crate) fn attempted(
+        &mut self,
+        answer: &Answer,
+        schedule: &Schedule,
+        (now, draw): (Timestamp, u16),
+    ) -> Verdict {
+        if answer.is_success() {
+            (self.failures, self.failing_since, self.rests_until) = (0, None, None);
+            return Verdict::GoesOn;
+        }
+        self.failures = self.failures.saturating_add(1);
+        let since = *self.failing_since.get_or_insert(now);
+        if self.is_probed() {
+            self.rests_until = Some(now.saturating_add(schedule.rest(self.failures, draw)));
+        }
+        let days = Duration::from_secs(limits::FAILING_DAYS.saturating_mul(24 * 60 * 60));
+        match since.saturating_add(days) <= now {
+            _ if answer.is_gone() => Verdict::IsGone,
+            true => Verdict::HasFailed,
+            false => Verdict::GoesOn,
+        }
+    }
+}

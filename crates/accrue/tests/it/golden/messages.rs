@@ -1,0 +1,29 @@
+//! Messages that endpoints are sent.
+
+use accrue::webhook::{DeliveryOrder, EventType, EventTypes, NewEndpoint, PayloadStyle};
+
+use crate::{
+    deliveries::{Types, status, url},
+    support::fixture::{Fixture, block_on, run},
+};
+
+/// Messages to endpoints: one that takes them, and one that is sent them in a line and fails.
+pub(super) fn send(fixture: &Fixture) {
+    let one = fixture.endpoint("one");
+    run(fixture.account.rotate_webhook_secret(one.id, std::time::Duration::from_secs(60))).unwrap();
+    let mut new = NewEndpoint::new(url("strict"));
+    new.order = DeliveryOrder::Strict;
+    new.payload_style = PayloadStyle::Standard;
+    let strict = run(fixture.account.create_webhook_endpoint(new)).unwrap();
+    block_on(fixture.billing.fan_out_messages(&Types::default(), 3)).unwrap();
+    let code = |url: &str| if url.contains("strict") { 500 } else { 200 };
+    fixture.deliver_next(|request| (status(code(&request.url)), None));
+    block_on(fixture.account.fetch_webhook_endpoint(strict.id)).unwrap();
+    // A worker that has one.
+    fixture.clock.advance(std::time::Duration::from_secs(6));
+    block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
+    let mut disabled = NewEndpoint::new(url("disabled"));
+    disabled.event_types = EventTypes::Only([EventType::parse("invoice.issued").unwrap()].into());
+    let disabled = run(fixture.account.create_webhook_endpoint(disabled)).unwrap();
+    run(fixture.account.disable_webhook_endpoint(disabled.id)).unwrap();
+}
