@@ -27,12 +27,13 @@ pub use self::{
     payment::PaymentTold,
     reach::Reach,
     schedule::Schedule,
-    secret::{Secret, Secrets, WebhookKey},
+    secret::{Secret, Secrets, Signatures, WebhookKey},
     sent::{SentMessage, SentMessageFilter},
     url::EndpointUrl,
 };
 pub(crate) use self::{
     delivery::{Attempted, Plan},
+    lease::DueDelivery,
     queue::{EndpointQueue, Holder, Verdict},
 };
 use crate::{

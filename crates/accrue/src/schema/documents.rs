@@ -15,9 +15,7 @@ pub(crate) use super::{
     customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
     deadline::{Deadline, Owner},
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
-    message::{
-        DueAt, DueDelivery, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry,
-    },
+    message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
     subscription::{SubscriptionOf, Terms},

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Guards, Slot};
 use crate::{
     AccountId, MessageId, Timestamp, WebhookEndpointId,
-    webhook::{Body, EndpointQueue, Place},
+    webhook::{Body, DueDelivery, EndpointQueue, Place},
 };
 
 /// What the instant decided of a message. The resources in it are rendered when it is read.
@@ -50,19 +50,6 @@ impl MessageEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageBody {
     pub(crate) text: String,
-}
-
-/// A message that waits to be sent to an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DueDelivery {
-    pub(crate) message: MessageId,
-    #[serde(flatten)]
-    pub(crate) place: Place,
-    /// Instant at which it was to be sent first: an endpoint that was enabled later is not sent it.
-    pub(crate) since: Timestamp,
-    /// Whether others wait for it in a line.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) in_line: bool,
 }
 
 /// When a message is to be sent to an endpoint.

@@ -2,8 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Answer, Endpoint, EndpointUrl, queue::Holder};
-use crate::{AccountId, MessageId, Timestamp, WebhookEndpointId, schema::DueDelivery};
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Endpoint, EndpointUrl, Place, queue::Holder};
+use crate::{AccountId, MessageId, Timestamp, WebhookEndpointId};
 
 /// An endpoint that one worker has for itself, for [a while](crate::limits::LEASE): it sends the messages
 /// that wait, and nobody else does.
@@ -97,4 +99,17 @@ pub struct AttemptReport {
     pub answer: Answer,
     /// How long the endpoint asks to be left alone.
     pub retry_after: Option<Duration>,
+}
+
+/// A message that waits to be sent to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DueDelivery {
+    pub(crate) message: MessageId,
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// Instant at which it was to be sent first: an endpoint that was enabled later is not sent it.
+    pub(crate) since: Timestamp,
+    /// Whether others wait for it in a line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) in_line: bool,
 }

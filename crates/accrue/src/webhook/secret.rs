@@ -151,14 +151,10 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Signs a request: returns the names and values of its headers, both those of the API and those of
-    /// Standard Webhooks.
-    ///
-    /// A receiver of the API reads one signature: while two secrets overlap it is of the older one, which
-    /// every receiver has.
+    /// Signs the body of a message, at the instant of an attempt.
     #[must_use]
-    pub fn sign(&self, id: MessageId, at: Timestamp, body: &str) -> Vec<(&'static str, String)> {
-        let seconds = at.micros().div_euclid(1_000_000).to_string();
+    pub fn sign(&self, id: MessageId, at: Timestamp, body: &str) -> Signatures {
+        let seconds = at.micros().div_euclid(1_000_000);
         let standard = |secret: &Secret| {
             let mut mac = keyed(&secret.0);
             mac.update(format!("{id}.{seconds}.").as_bytes());
@@ -166,20 +162,33 @@ impl Secrets {
             format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
         };
         let both = [Some(&self.current), self.previous.as_ref()].into_iter().flatten();
-        let signatures: Vec<_> = both.map(standard).collect();
+        let standard: Vec<_> = both.map(standard).collect();
         // Some receivers take neither a zone nor a sign for it.
-        let instant = at.to_string();
-        let instant = instant.trim_end_matches('Z').to_owned();
+        let instant = at.to_string().trim_end_matches('Z').to_owned();
         let oldest = self.previous.as_ref().unwrap_or(&self.current);
         let signature = signature(&oldest.reveal(), &instant, body);
-        vec![
-            ("webhook-id", id.to_string()),
-            ("webhook-timestamp", seconds),
-            ("webhook-signature", signatures.join(" ")),
-            ("x-orb-timestamp", instant),
-            ("x-orb-signature", format!("v1={signature}")),
-        ]
+        Signatures {
+            seconds: seconds.to_string(),
+            standard: standard.join(" "),
+            instant,
+            api: format!("v1={signature}"),
+        }
     }
+}
+
+/// Signatures of a request, both those of Standard Webhooks and that of the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Signatures {
+    /// Instant of the attempt, in seconds since 1970.
+    pub seconds: String,
+    /// Signatures by Standard Webhooks, one for each secret: over the id, the seconds and the body.
+    pub standard: String,
+    /// Instant of the attempt in UTC, without a zone.
+    pub instant: String,
+    /// Signature of the API, over the instant as it is here and the body. Its receivers read one: while two secrets
+    /// overlap it is of the older one, which every receiver has.
+    pub api: String,
 }
 
 /// The signature of the API: over the timestamp as it is sent, and the bytes of the body.
@@ -191,8 +200,7 @@ fn signature(secret: &str, timestamp: &str, body: &str) -> String {
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    // Keys of any length are taken.
-    Hmac::new_from_slice(key).unwrap_or_else(|_| Hmac::new(&Default::default()))
+    Hmac::new_from_slice(key).expect("a key of any length will do")
 }
 
 #[cfg(test)]
@@ -244,15 +252,11 @@ mod tests {
         assert_eq!(both.previous, Some(first.current(&key, of)));
         assert_ne!(both.previous, Some(both.current.clone()));
         let message = MessageId::generate(now, &SeededEntropy::new(2));
-        let headers = both.sign(message, now, "{}");
-        let value = |name: &str| {
-            headers.iter().find(|(of, _)| *of == name).map(|(_, value)| value.clone()).unwrap()
-        };
-        assert_eq!(value("webhook-signature").split(' ').count(), 2);
-        let instant = value("x-orb-timestamp");
-        let older = signature(&first.current(&key, of).reveal(), &instant, "{}");
-        assert_eq!(value("x-orb-signature"), format!("v1={older}"));
-        assert!(!instant.ends_with('Z') && instant.contains('T'));
+        let signed = both.sign(message, now, "{}");
+        assert_eq!(signed.standard.split(' ').count(), 2);
+        let older = signature(&first.current(&key, of).reveal(), &signed.instant, "{}");
+        assert_eq!(signed.api, format!("v1={older}"));
+        assert!(!signed.instant.ends_with('Z') && signed.instant.contains('T'));
         let after = second.secrets(&key, of, now.saturating_add(day));
         assert_eq!(after.previous, None);
         // Without an overlap only the new one is used.

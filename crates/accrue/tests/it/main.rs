@@ -106,3 +106,4 @@ mod top_ups;
 mod turns;
 mod turns_of_others;
 mod usage_series;
+mod webhook_endpoints;

@@ -18,8 +18,8 @@ use crate::{
         },
     },
     limits,
-    schema::{self, DueDelivery, MessageEntry, OutboxEntry},
-    webhook::{Delivery, DeliveryOrder, Endpoint, Message, PayloadStyle, Place},
+    schema::{self, MessageEntry, OutboxEntry},
+    webhook::{Delivery, DeliveryOrder, DueDelivery, Endpoint, Message, PayloadStyle, Place},
 };
 
 /// Writer of the bodies that endpoints are sent.
@@ -103,7 +103,7 @@ impl Billing {
         let limit = limit.clamp(1, limits::SCAN_ROWS);
         let scan = schema::all_waiting_messages(limit);
         let rows = self.shared().store.scan(&scan).await?;
-        let mut result = FannedOut { more: rows.len() >= limit, ..FannedOut::default() };
+        let mut result = FannedOut::default();
         let mut rest = rows.as_slice();
         while let Some(first) = rest.first() {
             let id = schema::account_of(&first.key)?;
@@ -129,6 +129,8 @@ impl Billing {
                 }
             }
         }
+        // Where none could be taken, another call takes none either.
+        result.more = rows.len() >= limit && result.taken > 0;
         Ok(result)
     }
 }

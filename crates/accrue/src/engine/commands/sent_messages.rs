@@ -15,9 +15,9 @@ use crate::{
         },
     },
     page::Listing,
-    schema::{self, DueDelivery, Index, MessageEntry},
+    schema::{self, Index, MessageEntry},
     webhook::{
-        Delivery, DeliveryOrder, DeliveryStatus, Endpoint, PayloadStyle, SentMessage,
+        Delivery, DeliveryOrder, DeliveryStatus, DueDelivery, Endpoint, PayloadStyle, SentMessage,
         SentMessageFilter,
     },
 };

@@ -3,9 +3,12 @@
 use crate::{
     Error, MessageId, Timestamp, WebhookEndpointId,
     engine::kernel::{Guard, Transaction},
-    schema::{self, AccountHead, DueAt, DueDelivery, EndpointTurn},
+    schema::{self, AccountHead, DueAt, EndpointTurn},
     store::Scan,
-    webhook::{Delivery, DeliveryStatus, Endpoint, EndpointQueue, Holder, Place, WaitingDelivery},
+    webhook::{
+        Delivery, DeliveryStatus, DueDelivery, Endpoint, EndpointQueue, Holder, Place,
+        WaitingDelivery,
+    },
 };
 
 /// Reads the endpoints of an account, in no order.

@@ -9,7 +9,7 @@ use crate::{
         slot::Slot,
     },
     store::{Document, Key, Scan, Table},
-    webhook::{Delivery, Endpoint, EndpointQueue, PayloadStyle, Place},
+    webhook::{Delivery, DueDelivery, Endpoint, EndpointQueue, PayloadStyle, Place},
 };
 
 tables! {

@@ -1,0 +1,280 @@
+//! The worker: it writes the bodies of messages, takes endpoints, and sends what is due.
+
+mod endpoint;
+
+use std::{sync::Arc, time::Duration};
+
+use accrue::{
+    Account, AccountId, Billing, Error, PayloadRenderer,
+    webhook::{Endpoint, EndpointLease, Schedule, WebhookKey},
+};
+use async_lock::Semaphore;
+use futures_util::{
+    future::{Either, select, select_all},
+    stream::{FuturesUnordered, StreamExt as _},
+};
+
+use self::endpoint::Serving;
+use crate::{Counters, Timer, Transport};
+
+/// Worker that delivers the messages of all accounts of a store.
+///
+/// It is an ordinary future, which the host spawns: as many as there are processes, or more. They share the work
+/// through the store, without a leader: an endpoint is one worker's at a time, and another takes it over when
+/// that is gone. A message is sent at least once, with the same id and the same bytes each time.
+///
+/// ```
+/// use std::{sync::{Arc, Mutex}, time::Duration};
+///
+/// use accrue::{
+///     AccountId, Billing, Email, Name,
+///     customer::NewCustomer,
+///     store::MemoryStore,
+///     webhook::{EndpointUrl, NewEndpoint, Reach, WebhookKey},
+/// };
+/// # use accrue::{Account, Error, PayloadRenderer, webhook::{Message, PayloadStyle}};
+/// use accrue_webhooks::{Failure, Response, Transport, Worker};
+/// use bytes::Bytes;
+/// use http::{Request, StatusCode};
+///
+/// /// Keeps what it is given.
+/// #[derive(Clone, Default)]
+/// struct Kept(Arc<Mutex<Vec<Request<Bytes>>>>);
+///
+/// #[async_trait::async_trait]
+/// impl Transport for Kept {
+///     async fn send(&self, request: Request<Bytes>) -> Result<Response, Failure> {
+///         self.0.lock().unwrap().push(request);
+///         Ok(Response::new(StatusCode::OK))
+///     }
+/// }
+/// # struct Types;
+/// # #[async_trait::async_trait]
+/// # impl PayloadRenderer for Types {
+/// #     async fn render(&self, _: &Account, of: &Message, _: PayloadStyle) -> Result<String, Error> {
+/// #         Ok(format!(r#"{{"type":"{}"}}"#, of.message_type()))
+/// #     }
+/// # }
+///
+/// # pollster::block_on(async {
+/// let billing = Billing::with_system(MemoryStore::new());
+/// let account = billing.account(AccountId::parse("acme")?);
+/// let url = EndpointUrl::parse("https://hooks.example.com/", &Reach::public())?;
+/// account.create_webhook_endpoint(NewEndpoint::new(url)).await?;
+/// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+/// account.create_customer(ada).await?;
+///
+/// let (kept, key) = (Kept::default(), WebhookKey::new(b"32 random bytes of the host's own")?);
+/// // A host has `accrue_http::Api` write the bodies, and spawns `Worker::run`.
+/// let worker = Worker::new(billing, Types, kept.clone(), key);
+/// worker.deliver_due().await?;
+/// let requests = kept.0.lock().unwrap();
+/// assert_eq!(requests[0].body(), r#"{"type":"customer.created"}"#);
+/// assert!(requests[0].headers().contains_key("webhook-signature"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Worker(Arc<Inner>);
+
+struct Inner {
+    billing: Billing,
+    renderer: Box<dyn PayloadRenderer>,
+    transport: Box<dyn Transport>,
+    key: WebhookKey,
+    options: WorkerOptions,
+    /// One for each request at once.
+    requests: Semaphore,
+    counters: Arc<Counters>,
+    on_disabled: Option<OnDisabled>,
+}
+
+type OnDisabled = Box<dyn Fn(&Account, &Endpoint) + Send + Sync>;
+
+/// How a worker works.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// When messages are sent again that could not be delivered.
+    pub schedule: Schedule,
+    /// The most requests at once: 64 unless chosen.
+    pub requests: usize,
+    /// The most requests to one endpoint at once: 8 unless chosen.
+    pub requests_per_endpoint: usize,
+    /// The most endpoints that it serves at once: 64 unless chosen.
+    pub endpoints: usize,
+    /// How often it looks for what other processes have committed: each second unless chosen.
+    pub poll: Duration,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        Self {
+            schedule: Schedule::default(),
+            requests: 64,
+            requests_per_endpoint: 8,
+            endpoints: 64,
+            poll: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Number of messages that are fanned out before endpoints are looked for.
+const FANNED_OUT: usize = 500;
+
+/// What a worker begins with.
+struct Begun {
+    leases: Vec<EndpointLease>,
+    /// Whether there are more messages to fan out.
+    is_more: bool,
+}
+
+impl Inner {
+    fn tell_disabled(&self, account: &AccountId, endpoint: &Endpoint) {
+        if let Some(tell) = &self.on_disabled {
+            tell(&self.billing.account(account.clone()), endpoint);
+        }
+    }
+}
+
+impl Worker {
+    /// Makes a worker. `key` is the one that the secrets of endpoints are computed from.
+    pub fn new(
+        billing: Billing,
+        renderer: impl PayloadRenderer + 'static,
+        transport: impl Transport + 'static,
+        key: WebhookKey,
+    ) -> Self {
+        Self::with_options(billing, renderer, transport, key, WorkerOptions::default())
+    }
+
+    /// Makes a worker that works otherwise.
+    pub fn with_options(
+        billing: Billing,
+        renderer: impl PayloadRenderer + 'static,
+        transport: impl Transport + 'static,
+        key: WebhookKey,
+        options: WorkerOptions,
+    ) -> Self {
+        let requests = Semaphore::new(options.requests.max(1));
+        Self(Arc::new(Inner {
+            billing,
+            renderer: Box::new(renderer),
+            transport: Box::new(transport),
+            key,
+            options,
+            requests,
+            counters: Arc::default(),
+            on_disabled: None,
+        }))
+    }
+
+    /// Has a function called where an endpoint is disabled: because it is gone, or has failed for five days. No
+    /// message of the catalogue tells of that.
+    ///
+    /// It must not be cloned before.
+    #[must_use]
+    pub fn on_disabled(
+        mut self,
+        tell: impl Fn(&Account, &Endpoint) + Send + Sync + 'static,
+    ) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.on_disabled = Some(Box::new(tell));
+        }
+        self
+    }
+
+    /// Returns what it has counted since it was made.
+    #[must_use]
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.0.counters)
+    }
+
+    /// Returns for how long the message that is due for the longest time has waited: nothing where none is due.
+    pub async fn lag(&self) -> Result<Duration, Error> {
+        let billing = &self.0.billing;
+        let Some(next) = billing.next_endpoint_turn().await? else { return Ok(Duration::ZERO) };
+        let micros = billing.now().micros().saturating_sub(next.micros());
+        Ok(Duration::from_micros(u64::try_from(micros).unwrap_or_default()))
+    }
+
+    /// Delivers messages until it is dropped. Attempts that are under way then are made once more, by whoever
+    /// takes their endpoints over.
+    ///
+    /// Where the store fails it goes on after a while.
+    pub async fn run(self, timer: impl Timer) {
+        let mut serving = FuturesUnordered::new();
+        loop {
+            let told = self.0.billing.something_to_send();
+            let mut wait = self.0.options.poll;
+            match self.begin().await {
+                Ok(begun) => {
+                    for lease in begun.leases {
+                        serving.push(self.serve(lease));
+                    }
+                    wait = match begun.is_more {
+                        true => Duration::ZERO,
+                        false => wait.min(self.until_next_turn(serving.is_empty()).await),
+                    };
+                }
+                Err(error) => self.0.counters.failed(&error),
+            }
+            let pause = timer.wait(wait);
+            let done = async {
+                match serving.next().await {
+                    Some(served) => served,
+                    None => std::future::pending().await,
+                }
+            };
+            let woken = select_all([Either::Left(told), Either::Right(pause)]);
+            if let Either::Left((Err(error), _)) = select(std::pin::pin!(done), woken).await {
+                self.0.counters.failed(&error);
+            }
+        }
+    }
+
+    /// Delivers what is due by now, and returns when nothing is. For tests, and for hosts that call it now and
+    /// then.
+    pub async fn deliver_due(&self) -> Result<(), Error> {
+        let mut serving = FuturesUnordered::new();
+        loop {
+            let begun = self.begin().await?;
+            for lease in begun.leases {
+                serving.push(self.serve(lease));
+            }
+            match serving.next().await {
+                Some(served) => served?,
+                None if begun.is_more => {}
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Fans messages out, and takes endpoints that have something to send.
+    async fn begin(&self) -> Result<Begun, Error> {
+        let Inner { billing, renderer, options, counters, .. } = &*self.0;
+        let fanned_out = billing.fan_out_messages(&**renderer, FANNED_OUT).await?;
+        counters.fanned_out(&fanned_out);
+        let mut leases = Vec::new();
+        while leases.len() < options.endpoints {
+            let Some(lease) = billing.take_endpoint().await? else { break };
+            leases.push(lease);
+        }
+        Ok(Begun { leases, is_more: fanned_out.more })
+    }
+
+    /// Returns how long there is nothing to do.
+    async fn until_next_turn(&self, is_idle: bool) -> Duration {
+        let billing = &self.0.billing;
+        match billing.next_endpoint_turn().await {
+            Ok(Some(next)) if is_idle => {
+                let micros = next.micros().saturating_sub(billing.now().micros());
+                Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+            }
+            _ => Duration::MAX,
+        }
+    }
+
+    async fn serve(&self, lease: EndpointLease) -> Result<(), Error> {
+        Serving::new(&self.0, lease).run().await
+    }
+}

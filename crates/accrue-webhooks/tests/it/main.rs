@@ -1,0 +1,15 @@
+//! The transport against listeners of this machine.
+
+#![cfg(feature = "hyper")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod answers;
+mod reach;
+mod support;
+mod tls;
+mod worker;

@@ -1,0 +1,380 @@
+//! The worker, with endpoints that do as they are told.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use accrue::{
+    Account, AccountId, Billing, Email, Error, ExternalId, ManualClock, Name, PageRequest,
+    PayloadRenderer, SeededEntropy, Timestamp,
+    customer::{CustomerUpdate, NewCustomer},
+    limits,
+    store::MemoryStore,
+    webhook::{
+        Endpoint, EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach, SentMessage,
+        SentMessageFilter, WebhookKey,
+    },
+};
+use accrue_webhooks::{Failure, Response, TokioTimer, Transport, Worker, WorkerOptions};
+use bytes::Bytes;
+use http::{Request, StatusCode};
+
+use crate::support::{Listener, everywhere, ok};
+
+const NOON: &str = "2026-03-10T12:00:00Z";
+const KEY: &[u8; 32] = b"32 random bytes of the host's ow";
+
+/// Writes the type of a message, and whom it is about.
+struct Types;
+
+#[async_trait::async_trait]
+impl PayloadRenderer for Types {
+    async fn render(
+        &self,
+        _: &Account,
+        message: &Message,
+        _: PayloadStyle,
+    ) -> Result<String, Error> {
+        let about = message.customer.as_ref().map(|of| of.name.to_string()).unwrap_or_default();
+        Ok(format!(r#"{{"type":"{}","about":"{about}"}}"#, message.message_type()))
+    }
+}
+
+/// A host with a worker.
+struct Host {
+    store: Arc<MemoryStore>,
+    clock: ManualClock,
+    account: Account,
+    endpoints: Endpoints,
+}
+
+/// What all endpoints have received, and what they do by their names: `ok`, `fails`, `gone`, `hangs`.
+#[derive(Clone, Default)]
+struct Endpoints(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    received: Vec<Received>,
+    /// Requests under way, and the most of them so far, by endpoint.
+    under_way: BTreeMap<String, (usize, usize)>,
+    most: usize,
+    /// Whom requests under way are about, by endpoint: of one customer there is one at a time.
+    about: BTreeSet<(String, String)>,
+    are_out_of_order: bool,
+}
+
+/// Whom a body is about.
+fn about(body: &[u8]) -> String {
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    text.rsplit_once(':').unwrap().1.to_owned()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Received {
+    host: String,
+    id: String,
+    sequence: u64,
+    body: Bytes,
+}
+
+#[async_trait::async_trait]
+impl Transport for Endpoints {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response, Failure> {
+        let host = request.uri().host().unwrap().to_owned();
+        let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
+        {
+            let mut state = self.0.lock().unwrap();
+            let entry = state.under_way.entry(host.clone()).or_default();
+            entry.0 += 1;
+            entry.1 = entry.1.max(entry.0);
+            let all = state.under_way.values().map(|of| of.0).sum();
+            state.most = state.most.max(all);
+            let (id, sequence) = (header("webhook-id"), header("webhook-sequence"));
+            let sequence = sequence.parse().unwrap();
+            let body = request.body().clone();
+            let is_alone = state.about.insert((host.clone(), about(&body)));
+            state.are_out_of_order |= !is_alone;
+            state.received.push(Received { host: host.clone(), id, sequence, body });
+        }
+        if host.starts_with("hangs") {
+            std::future::pending::<()>().await;
+        }
+        // Others have their turn meanwhile.
+        for _ in 0..host.len() % 5 {
+            tokio::task::yield_now().await;
+        }
+        {
+            let mut state = self.0.lock().unwrap();
+            state.under_way.get_mut(&host).unwrap().0 -= 1;
+            state.about.remove(&(host.clone(), about(request.body())));
+        }
+        Ok(Response::new(match host.split('.').next().unwrap() {
+            "fails" => StatusCode::INTERNAL_SERVER_ERROR,
+            "gone" => StatusCode::GONE,
+            _ => StatusCode::NO_CONTENT,
+        }))
+    }
+}
+
+impl Endpoints {
+    fn received(&self) -> Vec<Received> {
+        self.0.lock().unwrap().received.clone()
+    }
+
+    fn by(&self, host: &str) -> Vec<Received> {
+        self.received().into_iter().filter(|of| of.host.starts_with(host)).collect()
+    }
+}
+
+impl Host {
+    fn new() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let clock = ManualClock::at(Timestamp::parse(NOON).unwrap());
+        let billing = Billing::new(Arc::clone(&store), clock.clone(), SeededEntropy::new(1));
+        let account = billing.account(AccountId::parse("acme").unwrap());
+        Self { store, clock, account, endpoints: Endpoints::default() }
+    }
+
+    /// A worker of another process.
+    fn worker(&self, seed: u64) -> Worker {
+        self.worker_with(seed, WorkerOptions::default())
+    }
+
+    fn worker_with(&self, seed: u64, options: WorkerOptions) -> Worker {
+        let store = Arc::clone(&self.store);
+        let billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
+        Worker::with_options(billing, Types, self.endpoints.clone(), key(), options)
+    }
+
+    async fn endpoint(&self, host: &str) -> Endpoint {
+        let url = format!("https://{host}.example.com/hook");
+        let url = EndpointUrl::parse(&url, &Reach::public()).unwrap();
+        self.account.create_webhook_endpoint(NewEndpoint::new(url)).await.unwrap()
+    }
+
+    async fn customer(&self, name: &str) {
+        let email = Email::parse("a@example.com").unwrap();
+        let mut new = NewCustomer::new(Name::parse(name).unwrap(), email);
+        new.external_customer_id = Some(ExternalId::parse(name).unwrap());
+        self.account.create_customer(new).await.unwrap();
+    }
+
+    async fn edit(&self, customer: &str, times: usize) {
+        for n in 0..times {
+            let email = Some(Email::parse(format!("{n}@example.com")).unwrap());
+            let update = CustomerUpdate { email, ..CustomerUpdate::default() };
+            let of = ExternalId::parse(customer).unwrap();
+            self.account.update_customer(of, update).await.unwrap();
+        }
+    }
+
+    async fn sent(&self) -> Vec<SentMessage> {
+        let page = PageRequest::first(100).unwrap();
+        let filter = SentMessageFilter::default();
+        self.account.list_sent_messages(&filter, &page).await.unwrap().data
+    }
+}
+
+fn key() -> WebhookKey {
+    WebhookKey::new(KEY).unwrap()
+}
+
+#[tokio::test]
+async fn webhooks_every_message_arrives_in_the_order_of_its_customer() {
+    let host = Host::new();
+    host.endpoint("ok").await;
+    host.endpoint("ok.too").await;
+    for name in ["ada", "bob", "eve"] {
+        host.customer(name).await;
+        host.edit(name, 25).await;
+    }
+    let worker = host.worker(2);
+    worker.deliver_due().await.unwrap();
+    let received = host.endpoints.received();
+    assert_eq!(received.len(), 2 * 78);
+    let mut last = BTreeMap::new();
+    for of in &received {
+        let before = last.insert((of.host.clone(), about(&of.body)), of.sequence);
+        assert_eq!(before.unwrap_or_default() + 1, of.sequence);
+    }
+    assert!(!host.endpoints.0.lock().unwrap().are_out_of_order);
+    assert_eq!(worker.counters().delivered(), 156);
+    assert_eq!(worker.counters().messages(), 78);
+    assert_eq!(worker.lag().await.unwrap(), Duration::ZERO);
+    assert!(host.sent().await.iter().all(|of| of.is_delivered));
+}
+
+#[tokio::test]
+async fn webhooks_an_endpoint_that_never_answers_delays_no_other() {
+    let host = Host::new();
+    host.endpoint("hangs").await;
+    host.endpoint("ok").await;
+    for n in 0..40 {
+        host.customer(&format!("customer {n}")).await;
+    }
+    let worker = host.worker(2);
+    let delivering = worker.deliver_due();
+    tokio::time::timeout(Duration::from_millis(500), delivering).await.unwrap_err();
+    assert_eq!(host.endpoints.by("ok").len(), 40);
+    assert_eq!(host.endpoints.by("hangs").len(), 8, "as many at once as it may have");
+}
+
+#[tokio::test]
+async fn webhooks_as_many_requests_at_once_as_there_may_be() {
+    let host = Host::new();
+    for n in 0..6 {
+        host.endpoint(&format!("ok.{n}")).await;
+    }
+    for n in 0..50 {
+        host.customer(&format!("customer {n}")).await;
+    }
+    let options =
+        WorkerOptions { requests: 7, requests_per_endpoint: 3, ..WorkerOptions::default() };
+    host.worker_with(2, options).deliver_due().await.unwrap();
+    let state = host.endpoints.0.lock().unwrap();
+    assert_eq!(state.received.len(), 300);
+    assert!(state.under_way.values().all(|(_, most)| *most <= 3), "{:?}", state.under_way);
+    assert!((4..=7).contains(&state.most), "{}", state.most);
+}
+
+#[tokio::test]
+async fn webhooks_another_worker_takes_over_and_sends_the_same() {
+    let host = Host::new();
+    host.endpoint("hangs").await;
+    host.customer("ada").await;
+    let first = host.worker(2);
+    tokio::time::timeout(Duration::from_millis(100), first.deliver_due()).await.unwrap_err();
+    drop(first);
+    // Nobody takes it before its time is over.
+    let second = host.worker(3);
+    second.deliver_due().await.unwrap();
+    assert_eq!(host.endpoints.received().len(), 1);
+    host.clock.advance(limits::LEASE);
+    tokio::time::timeout(Duration::from_millis(100), second.deliver_due()).await.unwrap_err();
+    let received = host.endpoints.received();
+    assert_eq!((received.len(), &received[0]), (2, &received[1]));
+}
+
+#[tokio::test]
+async fn webhooks_two_workers_share_what_there_is() {
+    let host = Host::new();
+    for n in 0..8 {
+        host.endpoint(&format!("ok.{n}")).await;
+    }
+    for n in 0..30 {
+        host.customer(&format!("customer {n}")).await;
+    }
+    let (one, other) = (host.worker(2), host.worker(3));
+    let both = futures_util::future::join(one.deliver_due(), other.deliver_due());
+    let (one, other) = both.await;
+    one.and(other).unwrap();
+    let received = host.endpoints.received();
+    let once: BTreeSet<_> = received.iter().map(|of| (of.host.clone(), of.id.clone())).collect();
+    assert_eq!((received.len(), once.len()), (240, 240));
+}
+
+#[tokio::test]
+async fn webhooks_a_host_is_told_of_an_endpoint_that_is_gone() {
+    let host = Host::new();
+    let gone = host.endpoint("gone").await;
+    host.customer("ada").await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let told_to = Arc::clone(&told);
+    let worker = host.worker(2).on_disabled(move |account, endpoint| {
+        told_to.lock().unwrap().push((account.id().clone(), endpoint.id));
+    });
+    worker.deliver_due().await.unwrap();
+    host.customer("bob").await;
+    worker.deliver_due().await.unwrap();
+    assert_eq!(host.endpoints.received().len(), 1);
+    assert_eq!(*told.lock().unwrap(), [(host.account.id().clone(), gone.id)]);
+    assert_eq!(worker.counters().disabled_endpoints(), 1);
+}
+
+#[tokio::test]
+async fn webhooks_one_that_fails_is_sent_the_same_bytes_until_it_is_given_up() {
+    let host = Host::new();
+    host.endpoint("fails").await;
+    host.customer("ada").await;
+    let worker = host.worker(2);
+    for _ in 0..20 {
+        worker.deliver_due().await.unwrap();
+        host.clock.advance(Duration::from_secs(11 * 60 * 60));
+    }
+    let received = host.endpoints.received();
+    assert_eq!(received.len(), 8);
+    assert!(received.iter().all(|of| *of == received[0]));
+    assert_eq!(worker.counters().failed_attempts(), 8);
+}
+
+/// It is woken by the commit: it looks for others' once an hour.
+#[tokio::test]
+async fn webhooks_a_message_of_this_process_is_sent_at_once() {
+    let host = Host::new();
+    host.endpoint("ok").await;
+    let options = WorkerOptions { poll: Duration::from_secs(3_600), ..WorkerOptions::default() };
+    let billing = host.account.billing().clone();
+    let worker = Worker::with_options(billing, Types, host.endpoints.clone(), key(), options);
+    let running = tokio::spawn(worker.run(TokioTimer));
+    for n in 0..5 {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        host.customer(&format!("customer {n}")).await;
+    }
+    while host.endpoints.received().len() < 5 {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+}
+
+/// What goes over the wire is what the libraries of Standard Webhooks verify, also while two secrets overlap.
+#[tokio::test]
+async fn webhooks_requests_are_verified_by_standard_webhooks() {
+    let host = Host::new();
+    let listener = Listener::plain(ok()).await;
+    let url = EndpointUrl::parse(&listener.url("http", "127.0.0.1"), &Reach::everything()).unwrap();
+    let endpoint = host.account.create_webhook_endpoint(NewEndpoint::new(url)).await.unwrap();
+    let before = endpoint.secret(&key(), host.account.id());
+    let hour = Duration::from_secs(3_600);
+    let rotated = host.account.rotate_webhook_secret(endpoint.id, hour).await.unwrap();
+    let after = rotated.secret(&key(), host.account.id());
+    assert_ne!(before.reveal(), after.reveal());
+
+    struct Empty;
+
+    #[async_trait::async_trait]
+    impl PayloadRenderer for Empty {
+        async fn render(&self, _: &Account, _: &Message, _: PayloadStyle) -> Result<String, Error> {
+            Ok("{}".to_owned())
+        }
+    }
+
+    host.clock.set(accrue::Clock::now(&accrue::SystemClock));
+    host.customer("ada").await;
+    let billing = host.account.billing().clone();
+    // The clock has gone on: the overlap is over.
+    let worker = Worker::new(billing, Empty, everywhere(), key());
+    worker.deliver_due().await.unwrap();
+    let rotated = host.account.rotate_webhook_secret(endpoint.id, hour).await.unwrap();
+    let last = rotated.secret(&key(), host.account.id());
+    host.customer("bob").await;
+    worker.deliver_due().await.unwrap();
+    let requests = listener.requests();
+    let verifies = |request: &str, secret: &accrue::webhook::Secret| {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let mut headers = http::HeaderMap::new();
+        for line in head.lines().skip(1) {
+            let (name, value) = line.split_once(": ").unwrap();
+            let name = name.parse::<http::HeaderName>().unwrap();
+            headers.insert(name, value.parse().unwrap());
+        }
+        let webhook = standardwebhooks::Webhook::new(&secret.reveal()).unwrap();
+        webhook.verify(body.as_bytes(), &headers).is_ok()
+    };
+    let by = |request: &str| [&before, &after, &last].map(|secret| verifies(request, secret));
+    assert_eq!(by(&requests[0]), [false, true, false]);
+    assert_eq!(by(&requests[1]), [false, true, true]);
+}
