@@ -1,5 +1,5 @@
 //! Delivery of the webhook messages of accrue: a worker, a [`Transport`] that sends its requests, and
-//! [`HyperTransport`], the one to take where nothing speaks for another.
+//! `HyperTransport`, the one to take where nothing speaks for another.
 //!
 //! ```
 //! # #[cfg(feature = "hyper")] {
@@ -30,7 +30,7 @@
 //!
 //! # Features
 //!
-//! - `hyper`: [`HyperTransport`] on tokio, hyper and rustls. Without it the crate brings no runtime.
+//! - `hyper`: `HyperTransport` on tokio, hyper and rustls. Without it the crate brings no runtime.
 
 mod counters;
 #[cfg(feature = "hyper")]
