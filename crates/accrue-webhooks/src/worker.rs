@@ -96,7 +96,8 @@ type OnDisabled = Box<dyn Fn(&Account, &Endpoint) + Send + Sync>;
 pub struct WorkerOptions {
     /// When messages are sent again that could not be delivered.
     pub schedule: Schedule,
-    /// The most requests at once: 64 unless chosen.
+    /// The most requests at once: 512 unless chosen. Endpoints that do not answer take theirs for as long as that
+    /// lasts, so that few leave none for others.
     pub requests: usize,
     /// The most requests to one endpoint at once: 8 unless chosen.
     pub requests_per_endpoint: usize,
@@ -110,7 +111,7 @@ impl Default for WorkerOptions {
     fn default() -> Self {
         Self {
             schedule: Schedule::default(),
-            requests: 64,
+            requests: 512,
             requests_per_endpoint: 8,
             endpoints: 64,
             poll: Duration::from_secs(1),
@@ -121,11 +122,16 @@ impl Default for WorkerOptions {
 /// Number of messages that are fanned out before endpoints are looked for.
 const FANNED_OUT: usize = 500;
 
+/// The least time, in microseconds, that a worker waits for a turn.
+const LEAST_WAIT: u64 = 1_000;
+
 /// What a worker begins with.
+#[derive(Default)]
 struct Begun {
     leases: Vec<EndpointLease>,
     /// Whether there are more messages to fan out.
     is_more: bool,
+    failure: Option<Error>,
 }
 
 impl Inner {
@@ -189,7 +195,7 @@ impl Worker {
         Arc::clone(&self.0.counters)
     }
 
-    /// Returns for how long the message that is due for the longest time has waited: nothing where none is due.
+    /// Returns for how long the endpoint whose turn it is has waited for a worker: nothing where it is none's turn.
     pub async fn lag(&self) -> Result<Duration, Error> {
         let billing = &self.0.billing;
         let Some(next) = billing.next_endpoint_turn().await? else { return Ok(Duration::ZERO) };
@@ -205,42 +211,42 @@ impl Worker {
         let mut serving = FuturesUnordered::new();
         loop {
             let told = self.0.billing.something_to_send();
+            let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
+            let begun = self.beside(&mut serving, self.begin(room)).await;
+            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
             let mut wait = self.0.options.poll;
-            match self.begin().await {
-                Ok(begun) => {
-                    for lease in begun.leases {
-                        serving.push(self.serve(lease));
-                    }
-                    wait = match begun.is_more {
-                        true => Duration::ZERO,
-                        false => wait.min(self.until_next_turn(serving.is_empty()).await),
-                    };
-                }
-                Err(error) => self.0.counters.failed(&error),
+            if begun.is_more {
+                wait = Duration::ZERO;
+            } else if serving.is_empty() {
+                wait = wait.min(self.until_next_turn().await);
             }
-            let pause = timer.wait(wait);
-            let done = async {
-                match serving.next().await {
-                    Some(served) => served,
-                    None => std::future::pending().await,
+            let woken = select_all([Either::Left(told), Either::Right(timer.wait(wait))]);
+            match serving.is_empty() {
+                true => drop(woken.await),
+                false => {
+                    if let Either::Right((Some(served), _)) = select(woken, serving.next()).await {
+                        self.note(served);
+                    }
                 }
-            };
-            let woken = select_all([Either::Left(told), Either::Right(pause)]);
-            if let Either::Left((Err(error), _)) = select(std::pin::pin!(done), woken).await {
-                self.0.counters.failed(&error);
             }
         }
     }
 
     /// Delivers what is due by now, and returns when nothing is. For tests, and for hosts that call it now and
     /// then.
+    ///
+    /// # Errors
+    ///
+    /// The first failure of the store.
     pub async fn deliver_due(&self) -> Result<(), Error> {
         let mut serving = FuturesUnordered::new();
         loop {
-            let begun = self.begin().await?;
-            for lease in begun.leases {
-                serving.push(self.serve(lease));
+            let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
+            let begun = self.beside(&mut serving, self.begin(room)).await;
+            if let Some(error) = begun.failure {
+                return Err(error);
             }
+            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
             match serving.next().await {
                 Some(served) => served?,
                 None if begun.is_more => {}
@@ -249,26 +255,66 @@ impl Worker {
         }
     }
 
-    /// Fans messages out, and takes endpoints that have something to send.
-    async fn begin(&self) -> Result<Begun, Error> {
-        let Inner { billing, renderer, options, counters, .. } = &*self.0;
-        let fanned_out = billing.fan_out_messages(&**renderer, FANNED_OUT).await?;
-        counters.fanned_out(&fanned_out);
-        let mut leases = Vec::new();
-        while leases.len() < options.endpoints {
-            let Some(lease) = billing.take_endpoint().await? else { break };
-            leases.push(lease);
+    /// Does something while endpoints are served.
+    async fn beside<S: Future<Output = Result<(), Error>>, T>(
+        &self,
+        serving: &mut FuturesUnordered<S>,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let mut work = std::pin::pin!(work);
+        while !serving.is_empty() {
+            match select(work.as_mut(), serving.next()).await {
+                Either::Left((done, _)) => return done,
+                Either::Right((Some(served), _)) => self.note(served),
+                Either::Right((None, _)) => {}
+            }
         }
-        Ok(Begun { leases, is_more: fanned_out.more })
+        work.await
+    }
+
+    fn note(&self, served: Result<(), Error>) {
+        if let Err(error) = served {
+            self.0.counters.failed(&error);
+        }
+    }
+
+    /// Fans messages out, and takes endpoints that have something to send. What fails of it keeps the rest from
+    /// nothing.
+    async fn begin(&self, room: usize) -> Begun {
+        let Inner { billing, renderer, counters, .. } = &*self.0;
+        let mut begun = Begun::default();
+        match billing.fan_out_messages(&**renderer, FANNED_OUT).await {
+            Ok(fanned_out) => {
+                counters.fanned_out(&fanned_out);
+                begun.is_more = fanned_out.more;
+            }
+            Err(error) => begun.failure = Some(error),
+        }
+        while begun.leases.len() < room {
+            match billing.take_endpoint().await {
+                Ok(Some(lease)) => begun.leases.push(lease),
+                Ok(None) => break,
+                Err(error) => {
+                    begun.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        if let Some(error) = &begun.failure {
+            counters.failed(error);
+        }
+        begun
     }
 
     /// Returns how long there is nothing to do.
-    async fn until_next_turn(&self, is_idle: bool) -> Duration {
+    async fn until_next_turn(&self) -> Duration {
         let billing = &self.0.billing;
         match billing.next_endpoint_turn().await {
-            Ok(Some(next)) if is_idle => {
+            Ok(Some(next)) => {
                 let micros = next.micros().saturating_sub(billing.now().micros());
-                Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+                // An endpoint whose turn has come and that could not be taken is not asked for at once.
+                let micros = u64::try_from(micros).unwrap_or_default().max(LEAST_WAIT);
+                Duration::from_micros(micros)
             }
             _ => Duration::MAX,
         }

@@ -15,6 +15,9 @@ pub(crate) struct OutboxEntry {
     #[serde(flatten)]
     pub(crate) place: Place,
     pub(crate) created_at: Timestamp,
+    /// Instant of the commit, where it came up before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) told_at: Option<Timestamp>,
     pub(crate) body: Body,
 }
 

@@ -91,6 +91,8 @@ impl Answer {
     /// Cuts what is longer than is kept.
     fn cut(self) -> Self {
         let cut = |text: String| {
+            // What JSON writes in many bytes says nothing to whoever reads it.
+            let text = text.replace(char::is_control, " ");
             let mut end = text.len().min(limits::KEPT_ANSWER_BYTES);
             while !text.is_char_boundary(end) {
                 end = end.saturating_sub(1);
@@ -103,6 +105,18 @@ impl Answer {
             }
             Self::Nothing { reason } => Self::Nothing { reason: cut(reason) },
         }
+    }
+}
+
+impl DeliveryAttempt {
+    /// Returns how many bytes it has at most, as JSON.
+    fn bytes(&self) -> usize {
+        const REST: usize = 256;
+        let text = match &self.answer {
+            Answer::Status { body, .. } => body,
+            Answer::Nothing { reason } => reason,
+        };
+        REST.saturating_add(self.url.as_str().len()).saturating_add(text.len().saturating_mul(2))
     }
 }
 
@@ -126,13 +140,38 @@ impl Delivery {
         }
     }
 
-    /// Notes an attempt, and what follows from it: after a failure another one by the schedule, or when the
-    /// endpoint asks for it.
-    pub(crate) fn attempted(&mut self, of: MessageId, attempt: Attempted, plan: &Plan<'_>) {
-        let Attempted { url, at, answer, retry_after } = attempt;
-        self.tries = self.tries.saturating_add(1);
+    /// Tells whether an attempt was noted that began at an instant.
+    pub(crate) fn has_noted(&self, at: Timestamp) -> bool {
+        self.attempts.iter().any(|of| of.at == at)
+    }
+
+    /// Notes an attempt. What follows from it is another matter.
+    pub(crate) fn note(&mut self, of: MessageId, attempt: Attempted) {
+        let Attempted { url, at, answer } = attempt;
         self.made = self.made.saturating_add(1);
-        self.status = match answer.is_success() {
+        let names =
+            [of.as_bytes().as_slice(), self.endpoint_id.as_bytes(), &self.made.to_be_bytes()];
+        let id = DeliveryAttemptId::derived(at, &names);
+        self.attempts.push(DeliveryAttempt { id, url, at, answer: answer.cut() });
+        let is_much = |attempts: &[DeliveryAttempt]| {
+            attempts.len() > limits::KEPT_ATTEMPTS
+                || attempts.iter().map(DeliveryAttempt::bytes).sum::<usize>() > limits::TERMS_BYTES
+        };
+        while is_much(&self.attempts) {
+            self.attempts.remove(0);
+        }
+    }
+
+    /// Says what follows from an attempt: after a failure another one by the schedule, or when the endpoint
+    /// asks for it.
+    pub(crate) fn go_on(
+        &mut self,
+        is_success: bool,
+        retry_after: Option<Duration>,
+        plan: &Plan<'_>,
+    ) {
+        self.tries = self.tries.saturating_add(1);
+        self.status = match is_success {
             true => DeliveryStatus::Delivered,
             false => match plan.schedule.after(self.tries, plan.draw) {
                 None => DeliveryStatus::GivenUp,
@@ -143,12 +182,6 @@ impl Delivery {
                 }
             },
         };
-        let names =
-            [of.as_bytes().as_slice(), self.endpoint_id.as_bytes(), &self.made.to_be_bytes()];
-        let id = DeliveryAttemptId::derived(at, &names);
-        self.attempts.push(DeliveryAttempt { id, url, at, answer: answer.cut() });
-        let many = self.attempts.len().saturating_sub(limits::KEPT_ATTEMPTS);
-        self.attempts.drain(..many);
     }
 
     /// Has it sent once more, by the schedule from its beginning.
@@ -164,7 +197,6 @@ pub(crate) struct Attempted {
     pub(crate) url: EndpointUrl,
     pub(crate) at: Timestamp,
     pub(crate) answer: Answer,
-    pub(crate) retry_after: Option<Duration>,
 }
 
 /// What the next attempt is planned by.

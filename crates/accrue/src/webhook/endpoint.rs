@@ -149,8 +149,17 @@ impl Endpoint {
         self.secret.secrets(key, (account, self.id), at)
     }
 
-    pub(crate) fn wants(&self, message_type: &str) -> bool {
-        self.is_enabled() && self.event_types.contain(message_type)
+    /// Tells whether it is sent a message of a type that came up at an instant.
+    pub(crate) fn wants(&self, message_type: &str, told_at: Timestamp) -> bool {
+        self.still_wants(told_at) && self.event_types.contain(message_type)
+    }
+
+    /// Returns the first instant from one on at which it is enabled, by the clock of whoever enabled it.
+    pub(crate) fn enabled_from(&self, at: Timestamp) -> Timestamp {
+        match self.status {
+            EndpointStatus::Enabled { since } => at.max(since),
+            EndpointStatus::Disabled { .. } => at,
+        }
     }
 
     /// Tells whether a message that came up at an instant is still to be sent to it.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Endpoint, EndpointUrl, Place, queue::Holder};
+use super::{Answer, Endpoint, EndpointUrl, PayloadStyle, Place, queue::Holder};
 use crate::{AccountId, MessageId, Timestamp, WebhookEndpointId};
 
 /// An endpoint that one worker has for itself, for [a while](crate::limits::LEASE): it sends the messages
@@ -109,7 +109,6 @@ pub(crate) struct DueDelivery {
     pub(crate) place: Place,
     /// Instant at which it was to be sent first: an endpoint that was enabled later is not sent it.
     pub(crate) since: Timestamp,
-    /// Whether others wait for it in a line.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) in_line: bool,
+    /// Style of its body: the same for each attempt.
+    pub(crate) style: PayloadStyle,
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Schedule};
+use super::{Answer, Plan};
 use crate::{Timestamp, limits};
 
 /// Whoever sends the messages of an endpoint: one worker at a time.
@@ -27,6 +27,9 @@ pub(crate) struct EndpointQueue {
     /// Instant of the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failing_since: Option<Timestamp>,
+    /// Number of messages in lines.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) lines: u32,
     /// Instant until which it is left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rests_until: Option<Timestamp>,
@@ -68,18 +71,20 @@ impl EndpointQueue {
     pub(crate) fn attempted(
         &mut self,
         answer: &Answer,
-        schedule: &Schedule,
-        (now, draw): (Timestamp, u16),
+        retry_after: Option<Duration>,
+        Plan { schedule, now, draw }: &Plan<'_>,
     ) -> Verdict {
+        let now = *now;
         if answer.is_success() {
             (self.failures, self.failing_since, self.rests_until) = (0, None, None);
             return Verdict::GoesOn;
         }
         self.failures = self.failures.saturating_add(1);
         let since = *self.failing_since.get_or_insert(now);
-        if self.is_probed() {
-            self.rests_until = Some(now.saturating_add(schedule.rest(self.failures, draw)));
-        }
+        let asked = retry_after.map(|asked| asked.min(limits::RETRY_AFTER));
+        let rest = self.is_probed().then(|| schedule.rest(self.failures, *draw));
+        let until = asked.max(rest).map(|rest| now.saturating_add(rest));
+        self.rests_until = self.rests_until.max(until);
         let days = Duration::from_secs(limits::FAILING_DAYS.saturating_mul(24 * 60 * 60));
         match since.saturating_add(days) <= now {
             _ if answer.is_gone() => Verdict::IsGone,

@@ -25,13 +25,17 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are more, or they are longer.
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are more, they are longer, or one is
+    /// none.
     pub fn new(delays: impl IntoIterator<Item = Duration>) -> Result<Self, Error> {
         let delays: Vec<_> = delays.into_iter().collect();
         let most = limits::DELIVERY_RETRIES;
         if delays.len() > most {
             let message = format!("found {} delays, expected at most {most}", delays.len());
             return Err(Error::invalid("schedule", message));
+        }
+        if delays.iter().any(Duration::is_zero) {
+            return Err(Error::invalid("schedule", "found no delay, expected some"));
         }
         let all = delays.iter().fold(Duration::ZERO, |all, delay| all.saturating_add(*delay));
         if all > limits::DELIVERY_TIME {
@@ -120,5 +124,6 @@ mod tests {
         Schedule::new(vec![Duration::from_secs(1); 21]).unwrap_err();
         Schedule::new([limits::DELIVERY_TIME, Duration::from_nanos(1)]).unwrap_err();
         Schedule::new([Duration::MAX, Duration::MAX]).unwrap_err();
+        Schedule::new([Duration::ZERO]).unwrap_err();
     }
 }

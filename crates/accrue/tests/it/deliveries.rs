@@ -117,7 +117,7 @@ impl Fixture {
         if waiting.is_probed {
             waiting.deliveries.truncate(1);
         }
-        let outgoing = self.billing.outgoing(lease, &endpoint, &waiting.deliveries);
+        let outgoing = self.billing.outgoing(lease, &waiting.deliveries);
         let (mut log, mut reports) = (Vec::new(), Vec::new());
         for of in block_on(outgoing).unwrap() {
             let request = Request {

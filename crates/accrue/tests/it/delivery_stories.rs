@@ -74,12 +74,14 @@ impl Story {
         let billing = self.fixture().billing.clone();
         let Worker { lease: Some(lease), under_way } = &mut self.workers[worker] else { return };
         let mut waiting = block_on(billing.waiting_deliveries(lease, limit)).unwrap();
-        let Some(endpoint) = waiting.endpoint else { return };
+        if waiting.endpoint.is_none() {
+            return;
+        }
         waiting.deliveries.retain(|of| !under_way.contains(of));
         if waiting.is_probed {
             waiting.deliveries.truncate(usize::from(under_way.is_empty()));
         }
-        let outgoing = billing.outgoing(lease, &endpoint, &waiting.deliveries);
+        let outgoing = billing.outgoing(lease, &waiting.deliveries);
         for of in block_on(outgoing).unwrap() {
             let to = (lease.endpoint_id(), of.delivery.message_id());
             self.received.push((to, of.delivery.number()));

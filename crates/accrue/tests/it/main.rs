@@ -39,6 +39,7 @@ mod customer_alerts;
 mod customer_costs;
 mod customers;
 mod deliveries;
+mod delivery_changes;
 mod delivery_stories;
 mod deprecations;
 mod drafts;

@@ -122,7 +122,6 @@ impl Billing {
     pub async fn outgoing(
         &self,
         lease: &EndpointLease,
-        endpoint: &Endpoint,
         deliveries: &[WaitingDelivery],
     ) -> Result<Vec<Outgoing>, Error> {
         let account = self.account(lease.account.clone());
@@ -134,7 +133,8 @@ impl Billing {
         let entries = deliveries.iter().zip(tx.peek(&slots).await?);
         let (deliveries, entries): (Vec<_>, Vec<_>) =
             entries.filter_map(|(of, entry)| Some((*of, entry?))).unzip();
-        let bodies = sent_messages::bodies(&tx, &entries, endpoint.payload_style).await?;
+        let wanted = entries.iter().zip(&deliveries).map(|(entry, of)| (entry, of.due.style));
+        let bodies = sent_messages::bodies(&tx, &wanted.collect::<Vec<_>>()).await?;
         let all = deliveries.into_iter().zip(bodies);
         Ok(all.map(|(delivery, body)| Outgoing { delivery, body }).collect())
     }
@@ -229,10 +229,13 @@ impl Command for CancelDeliveries {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let guard = account::guard(tx).await?;
+        let endpoint = endpoints::endpoint(tx, &guard, self.endpoint).await?;
         let queue = Queue::of(tx, self.endpoint).await?;
         for of in &self.deliveries {
             let Some(mut delivery) = queue.delivery(tx, &of.due).await? else { continue };
-            if delivery.due_at() == Some(of.due_at) {
+            let is_wanted = endpoint.as_ref().is_some_and(|to| to.still_wants(of.due.since));
+            if !is_wanted && delivery.due_at() == Some(of.due_at) {
                 delivery.status = DeliveryStatus::Canceled;
                 queue.move_on(tx, (Some(of.due_at), of.due), &delivery).await?;
             }
@@ -262,26 +265,30 @@ impl Command for ReportDeliveries {
         for report in &self.attempts {
             let AttemptReport { delivery: of, url, at, answer, retry_after } = report;
             let Some(mut delivery) = queue.delivery(tx, &of.due).await? else { continue };
-            if delivery.due_at() != Some(of.due_at) {
+            let due_at = delivery.due_at();
+            let is_due = due_at == Some(of.due_at);
+            if !is_due && delivery.has_noted(*at) {
                 continue;
             }
+            let attempt = Attempted { url: url.clone(), at: *at, answer: answer.clone() };
+            delivery.note(of.due.message, attempt);
             let mut drawn = [0; 2];
             tx.entropy().fill(&mut drawn);
-            let (now, draw) = (tx.now, u16::from_be_bytes(drawn));
-            let plan = Plan { schedule: &self.schedule, now, draw };
-            let attempt = Attempted {
-                url: url.clone(),
-                at: *at,
-                answer: answer.clone(),
-                retry_after: *retry_after,
-            };
-            delivery.attempted(of.due.message, attempt, &plan);
-            queue.move_on(tx, (Some(of.due_at), of.due), &delivery).await?;
-            if delivery.status == DeliveryStatus::Delivered {
+            let draw = u16::from_be_bytes(drawn);
+            let plan = Plan { schedule: &self.schedule, now: tx.now, draw };
+            let was_delivered = delivery.status == DeliveryStatus::Delivered;
+            // Meanwhile it may have been canceled, or be sent again: a success counts all the same.
+            if answer.is_success() || is_due {
+                delivery.go_on(answer.is_success(), *retry_after, &plan);
+                queue.move_on(tx, (due_at, of.due), &delivery).await?;
+            } else {
+                queue.put_delivery(tx, &of.due, &delivery)?;
+            }
+            if answer.is_success() && !was_delivered {
                 note_delivered(tx, of.due.message).await?;
             }
             let head = queue.head_mut(tx)?;
-            match head.attempted(answer, &self.schedule, (now, draw)) {
+            match head.attempted(answer, *retry_after, &plan) {
                 Verdict::GoesOn => {}
                 Verdict::IsGone => reason = Some(DisableReason::Gone),
                 Verdict::HasFailed => reason = reason.or(Some(DisableReason::Failing)),

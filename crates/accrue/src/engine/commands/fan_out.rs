@@ -19,7 +19,8 @@ use crate::{
     },
     limits,
     schema::{self, MessageEntry, OutboxEntry},
-    webhook::{Delivery, DeliveryOrder, DueDelivery, Endpoint, Message, PayloadStyle, Place},
+    store::{Key, Row},
+    webhook::{Delivery, DueDelivery, Endpoint, Message, PayloadStyle, Place},
 };
 
 /// Writer of the bodies that endpoints are sent.
@@ -52,7 +53,7 @@ impl<R: PayloadRenderer + ?Sized> PayloadRenderer for Arc<R> {
 pub struct FannedOut {
     /// Number of messages that were taken.
     pub taken: usize,
-    /// Number of messages that could not be, and no later call will: something is wrong with their rows.
+    /// Number of messages that could not be.
     pub failed: usize,
     /// True where there may be more: call again.
     pub more: bool,
@@ -101,41 +102,53 @@ impl Billing {
         limit: usize,
     ) -> Result<FannedOut, Error> {
         let limit = limit.clamp(1, limits::SCAN_ROWS);
-        let scan = schema::all_waiting_messages(limit);
-        let rows = self.shared().store.scan(&scan).await?;
-        let mut result = FannedOut::default();
-        let mut rest = rows.as_slice();
-        while let Some(first) = rest.first() {
-            let id = schema::account_of(&first.key)?;
-            let is_own = |key: &crate::store::Key| schema::account_of(key).is_ok_and(|of| of == id);
-            let count = rest.iter().take(TOGETHER).take_while(|row| is_own(&row.key)).count();
-            let (own, others) = rest.split_at(count.max(1));
-            rest = others;
-            let entries = own.iter().map(|row| schema::read_outbox(&row.key, &row.document));
-            let entries = entries.collect::<Result<Vec<_>, _>>()?;
-            let account = self.account(id);
-            match account.fan_out(renderer, &entries).await {
-                Ok(()) => result.taken = result.taken.saturating_add(entries.len()),
-                Err(error) if error.can_be_retried() => return Err(error),
-                // Whatever is wrong with one, the others do not wait for it.
-                Err(_) => {
-                    for entry in entries {
-                        match account.fan_out(renderer, &[entry]).await {
-                            Ok(()) => result.taken = result.taken.saturating_add(1),
-                            Err(error) if error.can_be_retried() => return Err(error),
-                            Err(_) => result.failed = result.failed.saturating_add(1),
-                        }
-                    }
+        let mut scan = schema::all_waiting_messages(limit);
+        loop {
+            let rows = self.shared().store.scan(&scan).await?;
+            let mut result = FannedOut { more: rows.len() >= limit, ..FannedOut::default() };
+            let mut rest = rows.as_slice();
+            while let Some(first) = rest.first() {
+                let id = schema::account_of(&first.key)?;
+                let is_own = |key: &Key| schema::account_of(key).is_ok_and(|of| of == id);
+                let count = rest.iter().take(TOGETHER).take_while(|row| is_own(&row.key)).count();
+                let (own, others) = rest.split_at(count.max(1));
+                rest = others;
+                self.account(id).fan_out_all(renderer, own, &mut result).await;
+            }
+            match rows.last() {
+                // Where none could be taken, those behind them do not wait for them.
+                Some(last) if result.more && result.taken == 0 => {
+                    scan = scan.after(last.key.bytes());
                 }
+                _ => return Ok(result),
             }
         }
-        // Where none could be taken, another call takes none either.
-        result.more = rows.len() >= limit && result.taken > 0;
-        Ok(result)
     }
 }
 
 impl Account {
+    /// Takes messages, one by one where something is wrong with one of them: the others do not wait for it.
+    async fn fan_out_all(
+        &self,
+        renderer: &dyn PayloadRenderer,
+        rows: &[Row],
+        result: &mut FannedOut,
+    ) {
+        let read = |row: &Row| schema::read_outbox(&row.key, &row.document);
+        let entries: Vec<_> = rows.iter().filter_map(|row| read(row).ok()).collect();
+        result.failed = result.failed.saturating_add(rows.len().saturating_sub(entries.len()));
+        if self.fan_out(renderer, &entries).await.is_ok() {
+            result.taken = result.taken.saturating_add(entries.len());
+            return;
+        }
+        for entry in entries {
+            match self.fan_out(renderer, &[entry]).await {
+                Ok(()) => result.taken = result.taken.saturating_add(1),
+                Err(_) => result.failed = result.failed.saturating_add(1),
+            }
+        }
+    }
+
     async fn fan_out(
         &self,
         renderer: &dyn PayloadRenderer,
@@ -146,10 +159,9 @@ impl Account {
         let endpoints = endpoints::endpoints(&tx, &guard).await?;
         let read = messages::render(&mut tx, entries.to_vec()).await?;
         let (mut bodies, mut bytes) = (Vec::new(), 0_usize);
+        // Whether one wants it or is sent it later by hand.
+        let standard = endpoints.iter().any(|of| of.payload_style == PayloadStyle::Standard);
         for message in read {
-            let wants = |of: &&Endpoint| of.wants(message.message_type());
-            let in_standard = |of: &Endpoint| of.payload_style == PayloadStyle::Standard;
-            let standard = endpoints.iter().filter(wants).any(in_standard);
             let rendered = Rendered::of(self, renderer, &message, standard).await?;
             bytes = bytes.saturating_add(rendered.bytes());
             bodies.push(rendered);
@@ -239,8 +251,10 @@ async fn take_one(
     entry: &OutboxEntry,
 ) -> Result<(), Error> {
     let message_type = entry.body.message_type();
-    let wanted: Vec<_> = endpoints.iter().filter(|of| of.wants(message_type)).collect();
-    let OutboxEntry { id, place, created_at, .. } = *entry;
+    let OutboxEntry { id, place, created_at, told_at, .. } = *entry;
+    let told_at = told_at.unwrap_or(created_at);
+    let wanted = endpoints.iter().filter(|of| of.wants(message_type, told_at));
+    let wanted: Vec<_> = wanted.collect();
     let expanded_parts =
         sent_messages::put_body(tx, id, PayloadStyle::Expanded, &rendered.expanded)?;
     let standard_parts = match &rendered.standard {
@@ -253,7 +267,7 @@ async fn take_one(
         message_type: message_type.to_owned(),
         created_at,
         place,
-        expires_at: tx.now.saturating_add(kept),
+        expires_at: told_at.saturating_add(kept),
         endpoints: wanted.iter().map(|of| of.id).collect(),
         not_delivered: wanted.len(),
         expanded_parts,
@@ -261,10 +275,10 @@ async fn take_one(
     };
     sent_messages::save_new(tx, &entry)?;
     for endpoint in wanted {
-        let in_line = endpoint.order == DeliveryOrder::Strict;
-        let due = DueDelivery { message: id, place, since: tx.now, in_line };
+        let (since, style) = (endpoint.enabled_from(tx.now), endpoint.payload_style);
+        let due = DueDelivery { message: id, place, since, style };
         let queue = Queue::of(tx, endpoint.id).await?;
-        queue.add(tx, due, Delivery::new(endpoint.id, None)).await?;
+        queue.add(tx, due, endpoint.order, Delivery::new(endpoint.id, None)).await?;
     }
     Ok(())
 }

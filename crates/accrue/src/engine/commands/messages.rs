@@ -105,7 +105,7 @@ pub(super) async fn render(
     });
     tx.fetch(&keys.collect::<Vec<_>>()).await?;
     let mut messages = Vec::with_capacity(entries.len());
-    for OutboxEntry { id, place, created_at, body } in entries {
+    for OutboxEntry { id, place, created_at, body, .. } in entries {
         let customer = match place.queue.customer_id() {
             Some(id) => {
                 let missing = || Error::corrupt("the customer of a message is missing");

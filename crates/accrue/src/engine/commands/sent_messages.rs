@@ -17,7 +17,7 @@ use crate::{
     page::Listing,
     schema::{self, Index, MessageEntry},
     webhook::{
-        Delivery, DeliveryOrder, DeliveryStatus, DueDelivery, Endpoint, PayloadStyle, SentMessage,
+        Delivery, DeliveryStatus, DueDelivery, Endpoint, PayloadStyle, SentMessage,
         SentMessageFilter,
     },
 };
@@ -45,8 +45,10 @@ impl Account {
         let mut tx = self.reading();
         let mut walk = Walk::new(listing, &index, filter.created, page)?;
         let slot = |id| schema::sent_message(account, MessageId::from_bytes(id));
+        let now = tx.now;
         let is_shown = |of: &MessageEntry| {
-            filter.is_delivered.is_none_or(|wanted| of.is_delivered() == wanted)
+            now < of.expires_at
+                && filter.is_delivered.is_none_or(|wanted| of.is_delivered() == wanted)
         };
         let show = |entry| Some(entry).filter(is_shown);
         let Page { data, next_cursor } =
@@ -100,7 +102,8 @@ async fn shown(
 ) -> Result<Vec<SentMessage>, Error> {
     let mut bodies = Vec::new();
     if with_payload {
-        bodies = sent_messages::bodies(tx, &entries, PayloadStyle::Expanded).await?;
+        let wanted: Vec<_> = entries.iter().map(|of| (of, PayloadStyle::Expanded)).collect();
+        bodies = sent_messages::bodies(tx, &wanted).await?;
     }
     let mut bodies = bodies.into_iter();
     let slots = entries.iter().flat_map(|of| {
@@ -129,13 +132,20 @@ async fn send_again(
     let before = entry(tx, id).await?;
     let guard = account::guard(tx).await?;
     let mut after = before.clone();
-    for id in endpoint.map_or_else(|| before.endpoints.clone(), |id| vec![id]) {
-        let found = endpoints::endpoint(tx, &guard, id).await?;
-        let found = found.ok_or_else(|| Error::not_found("webhook endpoint", id))?;
-        if !found.is_enabled() {
-            return Err(Error::constraint(format!("the webhook endpoint {id} is disabled")).into());
+    match endpoint {
+        Some(id) => {
+            let found = endpoints::endpoint(tx, &guard, id).await?;
+            let found = found.ok_or_else(|| Error::not_found("webhook endpoint", id))?;
+            send_to(tx, &mut after, &found).await?;
         }
-        send_to(tx, &mut after, &found).await?;
+        None => {
+            for id in &before.endpoints {
+                // One that was deleted is sent nothing.
+                if let Some(found) = endpoints::endpoint(tx, &guard, *id).await? {
+                    send_to(tx, &mut after, &found).await?;
+                }
+            }
+        }
     }
     sent_messages::save(tx, &before, &after)?;
     Ok(())
@@ -146,21 +156,27 @@ async fn send_to(
     entry: &mut MessageEntry,
     endpoint: &Endpoint,
 ) -> Result<(), Error> {
+    if !endpoint.is_enabled() {
+        let detail = format!("the webhook endpoint {} is disabled", endpoint.id);
+        return Err(Error::constraint(detail));
+    }
     let queue = Queue::of(tx, endpoint.id).await?;
-    let in_line = endpoint.order == DeliveryOrder::Strict;
-    let due = DueDelivery { message: entry.id, place: entry.place, since: tx.now, in_line };
+    // Whoever asks for it knows that it is there again.
+    queue.head_mut(tx)?.rests_until = None;
+    let (since, style) = (endpoint.enabled_from(tx.now), endpoint.payload_style);
+    let due = DueDelivery { message: entry.id, place: entry.place, since, style };
     let Some(mut delivery) = queue.delivery(tx, &due).await? else {
         entry.endpoints.push(endpoint.id);
         entry.not_delivered = entry.not_delivered.saturating_add(1);
-        return queue.add(tx, due, Delivery::new(endpoint.id, None)).await;
+        return queue.add(tx, due, endpoint.order, Delivery::new(endpoint.id, None)).await;
     };
     match (delivery.status, delivery.due_at()) {
         // It is sent as soon as those before it are.
-        (DeliveryStatus::Waiting { .. }, None) => return Ok(()),
+        (DeliveryStatus::Waiting { .. }, None) => return queue.put_in_line(tx, &due).await,
         (DeliveryStatus::Waiting { .. }, Some(before)) => {
-            delivery.again(Some(tx.now));
-            queue.move_on(tx, (Some(before), due), &delivery).await?;
             let now = tx.now;
+            delivery.again(Some(now));
+            queue.move_on(tx, (Some(before), due), &delivery).await?;
             return queue.call_for(tx, now);
         }
         (DeliveryStatus::Delivered, _) => {
@@ -168,7 +184,7 @@ async fn send_to(
         }
         _ => {}
     }
-    queue.add(tx, due, delivery).await
+    queue.add(tx, due, endpoint.order, delivery).await
 }
 
 /// Removes a message that is no longer kept, with its deliveries.

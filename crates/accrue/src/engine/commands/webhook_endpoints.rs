@@ -186,7 +186,7 @@ async fn change(
         return Ok(after);
     }
     guard.put(tx, &schema::webhook_endpoint(tx.account, id), &after)?;
-    if after.status != before.status {
+    if (after.status, &after.url) != (before.status, &before.url) {
         look_again(tx, id).await?;
     }
     Ok(after)
@@ -199,7 +199,8 @@ async fn delete(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), S
     Ok(())
 }
 
-/// Has the queue of an endpoint looked at: what waits is for nobody any more. How it has fared is forgotten.
+/// Has the queue of an endpoint looked at: what waits may be for nobody any more, or for another address. How it has
+/// fared is forgotten.
 async fn look_again(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), Error> {
     let queue = Queue::of(tx, id).await?;
     let head = queue.head_mut(tx)?;

@@ -4,10 +4,9 @@ use crate::{
     Error, MessageId, Timestamp, WebhookEndpointId,
     engine::kernel::{Guard, Transaction},
     schema::{self, AccountHead, DueAt, EndpointTurn},
-    store::Scan,
     webhook::{
-        Delivery, DeliveryStatus, DueDelivery, Endpoint, EndpointQueue, Holder, Place,
-        WaitingDelivery,
+        Delivery, DeliveryOrder, DeliveryStatus, DueDelivery, Endpoint, EndpointQueue, Holder,
+        PayloadStyle, Place, WaitingDelivery,
     },
 };
 
@@ -123,26 +122,40 @@ impl Queue {
         Ok(found)
     }
 
-    /// Puts a message into the queue, to be sent from an instant on: in a line, where the endpoint is sent those of
-    /// a customer one after the other.
+    /// Puts a message into the queue, to be sent now: behind others in its line, where the endpoint is sent those
+    /// of a customer one after the other, or there is a line from when it was.
     pub(in crate::engine) async fn add(
         &self,
         tx: &mut Transaction<'_>,
         due: DueDelivery,
+        order: DeliveryOrder,
         mut delivery: Delivery,
     ) -> Result<(), Error> {
         let now = tx.now;
-        let is_first = !due.in_line || self.first_in_line(tx, &due).await?.is_none();
-        if due.in_line {
-            let slot = schema::delivery_line(tx.account, self.id, due.place);
-            self.guard.put(tx, &slot, &due)?;
+        let first = self.first_in_line(tx, due.place).await?;
+        if order == DeliveryOrder::Strict || first.is_some() {
+            self.put_in_line(tx, &due).await?;
         }
-        delivery.again(is_first.then_some(now));
-        if is_first {
+        delivery.again(first.is_none().then_some(now));
+        if first.is_none() {
             self.put_due(tx, now, due)?;
             self.call_for(tx, now)?;
         }
         self.put_delivery(tx, &due, &delivery)
+    }
+
+    /// Writes a message of a line, anew where it is in there.
+    pub(in crate::engine) async fn put_in_line(
+        &self,
+        tx: &mut Transaction<'_>,
+        due: &DueDelivery,
+    ) -> Result<(), Error> {
+        let slot = schema::delivery_line(tx.account, self.id, due.place);
+        if self.guard.get(tx, &slot).await?.is_none() {
+            let head = self.guard.head_mut(tx)?;
+            head.lines = head.lines.saturating_add(1);
+        }
+        self.guard.put(tx, &slot, due)
     }
 
     pub(in crate::engine) async fn delivery(
@@ -153,7 +166,7 @@ impl Queue {
         self.guard.get(tx, &schema::delivery(tx.account, due.message, self.id)).await
     }
 
-    fn put_delivery(
+    pub(in crate::engine) fn put_delivery(
         &self,
         tx: &mut Transaction<'_>,
         due: &DueDelivery,
@@ -202,29 +215,59 @@ impl Queue {
         self.guard.delete(tx, &schema::due_delivery(tx.account, self.id, at, due.place))
     }
 
-    /// Takes a message out of its line: the next one is sent now.
+    /// Takes a message out of its line, where it is in one: the next one is sent now.
     async fn leave_line(&self, tx: &mut Transaction<'_>, due: &DueDelivery) -> Result<(), Error> {
-        if !due.in_line {
+        if !self.remove_from_line(tx, due.place).await? {
             return Ok(());
         }
-        self.guard.delete(tx, &schema::delivery_line(tx.account, self.id, due.place))?;
-        let Some(next) = self.first_in_line(tx, due).await? else { return Ok(()) };
-        let Some(mut delivery) = self.delivery(tx, &next).await? else { return Ok(()) };
-        if delivery.due_at().is_some() {
-            return Ok(());
+        while let Some(next) = self.first_in_line(tx, due.place).await? {
+            let delivery = self.delivery(tx, &next).await?.filter(Delivery::is_waiting);
+            let Some(mut delivery) = delivery else {
+                // It is over already.
+                self.remove_from_line(tx, next.place).await?;
+                continue;
+            };
+            if delivery.due_at().is_none() {
+                let now = tx.now;
+                delivery.again(Some(now));
+                self.put_due(tx, now, next)?;
+                self.put_delivery(tx, &next, &delivery)?;
+                self.call_for(tx, now)?;
+            }
+            break;
         }
-        let now = tx.now;
-        delivery.again(Some(now));
-        self.put_due(tx, now, next)?;
-        self.put_delivery(tx, &next, &delivery)
+        Ok(())
     }
 
+    /// Tells whether it was in a line.
+    async fn remove_from_line(
+        &self,
+        tx: &mut Transaction<'_>,
+        place: Place,
+    ) -> Result<bool, Error> {
+        if self.guard.head(tx)?.lines == 0 {
+            return Ok(false);
+        }
+        let slot = schema::delivery_line(tx.account, self.id, place);
+        if self.guard.get(tx, &slot).await?.is_none() {
+            return Ok(false);
+        }
+        self.guard.delete(tx, &slot)?;
+        let head = self.guard.head_mut(tx)?;
+        head.lines = head.lines.saturating_sub(1);
+        Ok(true)
+    }
+
+    /// Returns the message that others of a queue wait for.
     async fn first_in_line(
         &self,
         tx: &Transaction<'_>,
-        of: &DueDelivery,
+        of: Place,
     ) -> Result<Option<DueDelivery>, Error> {
-        let scan: Scan = schema::delivery_lines(tx.account, self.id, of.place.queue.as_bytes(), 1);
+        if self.guard.head(tx)?.lines == 0 {
+            return Ok(None);
+        }
+        let scan = schema::delivery_lines(tx.account, self.id, of.queue.as_bytes(), 1);
         let mut rest = Some(scan);
         while let Some(scan) = rest {
             let part = self.guard.range(tx, &scan).await?;
@@ -243,9 +286,8 @@ impl Queue {
         message: MessageId,
         place: Place,
     ) -> Result<(), Error> {
-        let line = schema::delivery_line(tx.account, self.id, place);
-        let in_line = self.guard.get(tx, &line).await?.is_some_and(|of| of.message == message);
-        let due = DueDelivery { message, place, since: tx.now, in_line };
+        let style = PayloadStyle::default();
+        let due = DueDelivery { message, place, since: tx.now, style };
         let Some(delivery) = self.delivery(tx, &due).await? else { return Ok(()) };
         if let Some(at) = delivery.due_at() {
             self.remove_due(tx, at, &due)?;

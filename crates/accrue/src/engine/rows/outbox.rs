@@ -61,5 +61,6 @@ pub(in crate::engine) fn tell_at(
     let id = MessageId::generate(created_at, tx.entropy());
     let slot = schema::outbox(tx.account, place);
     tx.has_to_send = true;
-    tx.put(&slot, &OutboxEntry { id, place, created_at, body })
+    let told_at = Some(tx.now).filter(|now| *now != created_at);
+    tx.put(&slot, &OutboxEntry { id, place, created_at, told_at, body })
 }

@@ -41,27 +41,27 @@ pub(in crate::engine) fn put_body(
     Ok(count)
 }
 
-/// Reads the bodies of messages in a style; in expanded style where they have no other.
+/// Reads the bodies of messages, each in a style; in expanded style where they have no other.
 pub(in crate::engine) async fn bodies(
     tx: &Transaction<'_>,
-    entries: &[MessageEntry],
-    style: PayloadStyle,
+    wanted: &[(&MessageEntry, PayloadStyle)],
 ) -> Result<Vec<Arc<str>>, Error> {
-    let in_style = |entry: &MessageEntry| match style {
-        PayloadStyle::Standard if entry.standard_parts > 0 => (style, entry.standard_parts),
+    let in_style = |(entry, style): &(&MessageEntry, PayloadStyle)| match style {
+        PayloadStyle::Standard if entry.standard_parts > 0 => (*style, entry.standard_parts),
         _ => (PayloadStyle::Expanded, entry.expanded_parts),
     };
-    let slots = entries.iter().flat_map(|entry| {
-        let (style, count) = in_style(entry);
+    let slots = wanted.iter().flat_map(|of| {
+        let entry = of.0;
+        let (style, count) = in_style(of);
         (0..count).map(move |part| schema::message_body(tx.account, entry.id, style, part))
     });
     let mut found = tx.peek(&slots.collect::<Vec<_>>()).await?.into_iter();
-    let whole = |entry: &MessageEntry| {
-        let parts = found.by_ref().take(usize::from(in_style(entry).1));
+    let whole = |of: &(&MessageEntry, PayloadStyle)| {
+        let parts = found.by_ref().take(usize::from(in_style(of).1));
         let text: Option<String> = parts.map(|part| part.map(|part| part.text)).collect();
         text.map(Arc::from).ok_or_else(|| Error::corrupt("a message has no body"))
     };
-    entries.iter().map(whole).collect()
+    wanted.iter().map(whole).collect()
 }
 
 /// Writes what is new of a message, and where it is found.

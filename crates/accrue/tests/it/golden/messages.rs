@@ -1,6 +1,9 @@
 //! Messages that endpoints are sent.
 
-use accrue::webhook::{DeliveryOrder, EventType, EventTypes, NewEndpoint, PayloadStyle};
+use accrue::{
+    AccountId,
+    webhook::{DeliveryOrder, EventType, EventTypes, NewEndpoint, PayloadStyle},
+};
 
 use crate::{
     deliveries::{Types, status, url},
@@ -8,13 +11,22 @@ use crate::{
 };
 
 /// Messages to endpoints: one that takes them, and one that is sent them in a line and fails.
+///
+/// They are of another account, whose messages come first: the others stay in the outbox.
 pub(super) fn send(fixture: &Fixture) {
+    let Fixture { store, clock, billing, .. } = fixture;
+    let account = billing.account(AccountId::parse("aaa").unwrap());
+    let (store, clock, billing) = (store.clone(), clock.clone(), billing.clone());
+    let fixture = &Fixture { store, clock, billing, account };
     let one = fixture.endpoint("one");
     run(fixture.account.rotate_webhook_secret(one.id, std::time::Duration::from_secs(60))).unwrap();
     let mut new = NewEndpoint::new(url("strict"));
     new.order = DeliveryOrder::Strict;
     new.payload_style = PayloadStyle::Standard;
     let strict = run(fixture.account.create_webhook_endpoint(new)).unwrap();
+    fixture.customer("ada");
+    fixture.tell_of("ada");
+    fixture.tell_of("ada");
     block_on(fixture.billing.fan_out_messages(&Types::default(), 3)).unwrap();
     let code = |url: &str| if url.contains("strict") { 500 } else { 200 };
     fixture.deliver_next(|request| (status(code(&request.url)), None));
