@@ -9,7 +9,7 @@ use accrue::{
     webhook::{
         Answer, AttemptReport, Delivery, DeliveryOrder, DeliveryStatus, Endpoint, EndpointLease,
         EndpointUrl, EventType, Message, NewEndpoint, PayloadStyle, Reach, Schedule, SentMessage,
-        SentMessageFilter,
+        SentMessageFilter, WaitingDelivery,
     },
 };
 use async_trait::async_trait;
@@ -134,6 +134,19 @@ impl Fixture {
         let schedule = Schedule::default();
         block_on(self.billing.report_deliveries(lease, reports, &schedule)).unwrap();
         log
+    }
+
+    /// Reports what an endpoint has answered to a message now.
+    pub(crate) fn answer(
+        &self,
+        lease: &EndpointLease,
+        delivery: WaitingDelivery,
+        answer: Answer,
+    ) -> Option<Endpoint> {
+        let (url, at) = (url("one"), self.billing.now());
+        let report = AttemptReport { delivery, url, at, answer, retry_after: None };
+        let schedule = Schedule::default();
+        block_on(self.billing.report_deliveries(lease, vec![report], &schedule)).unwrap()
     }
 
     pub(crate) fn sent(&self) -> Vec<SentMessage> {
@@ -412,22 +425,13 @@ fn one_worker_at_a_time_has_an_endpoint() {
 #[test]
 fn what_two_workers_report_of_one_message_counts_once() {
     let fixture = Fixture::new();
-    let one = fixture.endpoint("one");
+    fixture.endpoint("one");
     fixture.customer("ada");
     fixture.fan_out();
     let lease = block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
     let waiting = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     for code in [200, 500] {
-        let report = AttemptReport {
-            delivery: waiting.deliveries[0],
-            url: one.url.clone(),
-            at: at(NOON),
-            answer: status(code),
-            retry_after: None,
-        };
-        let schedule = Schedule::default();
-        let report = fixture.billing.report_deliveries(&lease, vec![report], &schedule);
-        assert_eq!(block_on(report).unwrap(), None);
+        assert_eq!(fixture.answer(&lease, waiting.deliveries[0], status(code)), None);
     }
     assert_eq!(fixture.only_delivery().status, DeliveryStatus::Delivered);
     assert_eq!(fixture.only_delivery().attempts.len(), 1);

@@ -5,15 +5,15 @@ use std::time::Duration;
 use accrue::{
     Account, Error, PayloadRenderer, limits,
     webhook::{
-        Answer, AttemptReport, DeliveryOrder, DeliveryStatus, EndpointUpdate, EndpointUrl, Message,
-        PayloadStyle, Reach, Schedule,
+        Answer, DeliveryOrder, DeliveryStatus, EndpointUpdate, EndpointUrl, Message, PayloadStyle,
+        Reach,
     },
 };
 use async_trait::async_trait;
 
 use crate::{
     deliveries::{Request, status, url},
-    support::fixture::{Fixture, at, block_on, run},
+    support::fixture::{Fixture, block_on, run},
 };
 
 fn numbers(log: &[Request]) -> Vec<u64> {
@@ -149,15 +149,7 @@ fn an_attempt_that_is_under_way_while_its_endpoint_is_disabled_counts() {
     let again = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     assert!(again.deliveries.is_empty());
     assert_eq!(fixture.sent()[0].deliveries[0].status, DeliveryStatus::Canceled);
-    let report = AttemptReport {
-        delivery: waiting.deliveries[0],
-        url: url("one"),
-        at: at("2026-03-10T12:00:00Z"),
-        answer: status(200),
-        retry_after: None,
-    };
-    let schedule = Schedule::default();
-    block_on(fixture.billing.report_deliveries(&lease, vec![report], &schedule)).unwrap();
+    assert_eq!(fixture.answer(&lease, waiting.deliveries[0], status(200)), None);
     let sent = fixture.sent().remove(0);
     assert!(sent.is_delivered);
     assert_eq!(sent.deliveries[0].attempts.len(), 1);

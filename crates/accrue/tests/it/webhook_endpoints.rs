@@ -5,8 +5,8 @@ use std::time::Duration;
 use accrue::{
     ErrorKind, PageRequest, limits,
     webhook::{
-        AttemptReport, DeliveryStatus, DisableReason, EndpointStatus, EventType, EventTypes,
-        NewEndpoint, PayloadStyle, Schedule,
+        DeliveryStatus, DisableReason, EndpointStatus, EventType, EventTypes, NewEndpoint,
+        PayloadStyle,
     },
 };
 
@@ -104,21 +104,12 @@ fn subscriptions_10_1_a_deleted_endpoint_is_sent_nothing() {
 #[test]
 fn an_endpoint_that_is_gone_is_disabled() {
     let fixture = Fixture::new();
-    let one = fixture.endpoint("one");
+    fixture.endpoint("one");
     fixture.customer("ada");
     fixture.fan_out();
     let lease = block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
     let waiting = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
-    let report = AttemptReport {
-        delivery: waiting.deliveries[0],
-        url: one.url,
-        at: at(NOON),
-        answer: status(410),
-        retry_after: None,
-    };
-    let schedule = Schedule::default();
-    let report = fixture.billing.report_deliveries(&lease, vec![report], &schedule);
-    let disabled = block_on(report).unwrap().unwrap();
+    let disabled = fixture.answer(&lease, waiting.deliveries[0], status(410)).unwrap();
     let reason = DisableReason::Gone;
     assert_eq!(disabled.status, EndpointStatus::Disabled { at: at(NOON), reason });
     fixture.clock.advance(Duration::from_secs(3_600));
