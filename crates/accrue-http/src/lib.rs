@@ -42,7 +42,7 @@
 //!
 //! - `failure`, `reply`, `problem`: why a request fails, answers, and errors as specification §7 has them.
 //! - `auth`, `rate`, `bounds`: who may ask, and how much.
-//! - `documents`, `payment_methods`, `portal`, `settings`, `links`: what the host sets up for its customers, and for all.
+//! - `documents`, `payment_methods`, `portal`, `webhooks`, `settings`, `links`: what the host sets up for its customers, and for all.
 //! - `json`, `query`: what comes in, with numbers as they are spelled.
 //! - `canonical`, `batch`: what a payload is recognized by, and events that are read without a tree of JSON.
 //! - `shape`: one declaration of a type of the wire is its reader and its schema.
@@ -86,6 +86,7 @@ mod router;
 mod service;
 mod settings;
 mod shape;
+mod webhooks;
 mod wire;
 
 pub use self::{
@@ -98,6 +99,7 @@ pub use self::{
     payment_methods::PaymentMethodSource,
     portal::Portal,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
+    webhooks::Webhooks,
 };
 
 /// Compiles and runs the code of the README.

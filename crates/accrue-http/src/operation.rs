@@ -188,6 +188,7 @@ impl Operation {
             ("plans" | "beta", _) => "Plan",
             ("subscriptions", _) => "Subscription",
             ("events", _) => "Event",
+            ("webhook_endpoints" | "webhook_events", _) => "Webhook",
             _ => "Other",
         }
     }

@@ -25,6 +25,8 @@ mod prices;
 mod subscriptions;
 mod top_ups;
 mod waiting;
+mod webhook_endpoints;
+mod webhook_events;
 mod zones;
 
 #[cfg(test)]
@@ -53,6 +55,8 @@ const SERVED: &[&[Operation]] = &[
     invoices::OPERATIONS,
     balance_transactions::OPERATIONS,
     credit_notes::OPERATIONS,
+    webhook_endpoints::OPERATIONS,
+    webhook_events::OPERATIONS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {

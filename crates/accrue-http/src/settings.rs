@@ -3,7 +3,8 @@ use std::num::NonZeroU32;
 use accrue::{AccountId, PaymentGateway, TaxProvider};
 
 use crate::{
-    Bounds, Category, Documents, Exceeded, PaymentMethodSource, Portal, RateLimit, problem::Problem,
+    Bounds, Category, Documents, Exceeded, PaymentMethodSource, Portal, RateLimit, Webhooks,
+    problem::Problem,
 };
 
 /// The settings of the API that operations use.
@@ -16,6 +17,7 @@ pub(crate) struct Settings {
     pub(crate) payment_methods: Option<Box<dyn PaymentMethodSource>>,
     pub(crate) documents: Option<Box<dyn Documents>>,
     pub(crate) portal: Option<Portal>,
+    pub(crate) webhooks: Option<Webhooks>,
 }
 
 /// The beginning of the types of errors: the published clients tell errors by it (wire 6.6).
@@ -33,6 +35,7 @@ impl Default for Settings {
             payment_methods: None,
             documents: None,
             portal: None,
+            webhooks: None,
         }
     }
 }

@@ -31,3 +31,5 @@ pub(crate) mod subscriptions;
 mod tax_ids;
 mod taxes;
 pub(crate) mod top_ups;
+pub(crate) mod webhook_endpoints;
+pub(crate) mod webhook_events;

@@ -131,8 +131,18 @@ impl Door {
         let portal = Portal::new("https://example.com/", &[7; 32]);
         let builder = builder.payment_gateway(Approves).payment_methods(OneCard);
         let builder = builder.tax_provider(Fifth).documents(Addresses);
-        let api = builder.portal(portal).build();
+        let key = WebhookKey::new(&[7; 32]).expect("it has 32 bytes");
+        let api = builder.portal(portal).webhooks(Webhooks::new(key)).build();
         Self { billing, api }
+    }
+
+    /// Has one message that waits written for the endpoints, and returns its id.
+    pub(super) fn fan_out_one(&self) -> String {
+        block_on(self.billing.fan_out_messages(&self.api, 1)).expect("the store takes it");
+        let (filter, page) = (SentMessageFilter::default(), PageRequest::default());
+        let account = self.billing.account(account());
+        let sent = block_on(account.list_sent_messages(&filter, &page)).expect("the store answers");
+        sent.data[0].id.to_string()
     }
 
     /// Asks once, and lets others have their turn when it offers that; there is no answer where the

@@ -18,6 +18,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_subscriptions(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
+    all.extend(of_webhooks(scene));
     all
 }
 
@@ -133,5 +134,15 @@ fn of_coupons(Scene { coupon, .. }: &Scene) -> Vec<Case> {
         get("GET /coupons", "/coupons?show_archived=true"),
         get("GET /coupons/{coupon_id}", format!("/coupons/{coupon}")),
         get("GET /coupons/{coupon_id}/subscriptions", format!("/coupons/{coupon}/subscriptions")),
+    ]
+}
+
+fn of_webhooks(Scene { endpoint, message, .. }: &Scene) -> Vec<Case> {
+    let path = format!("/webhook_endpoints/{endpoint}");
+    vec![
+        get("GET /webhook_endpoints", "/webhook_endpoints"),
+        get("GET /webhook_endpoints/{webhook_endpoint_id}", path),
+        get("GET /webhook_events", "/webhook_events?delivery_success=false"),
+        get("GET /webhook_events/{webhook_event_id}", format!("/webhook_events/{message}")),
     ]
 }

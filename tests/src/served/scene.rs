@@ -44,6 +44,10 @@ pub struct Scene {
     pub buyer: String,
     pub bought: String,
     pub top_up: String,
+    pub endpoint: String,
+    pub disabled_endpoint: String,
+    /// A message that the endpoint is yet to be sent.
+    pub message: String,
 }
 
 impl Scene {
@@ -169,6 +173,11 @@ impl Scene {
             "payment_provider": "stripe_charge", "payment_provider_id": "cus_1",
         });
         let collected = door.id("/customers", &collected);
+        let endpoint = |url: &str| door.id("/webhook_endpoints", &json!({"url": url}));
+        let disabled_endpoint = endpoint("https://disabled.example.com");
+        door.create(&format!("/webhook_endpoints/{disabled_endpoint}/disable"), &json!({}));
+        let endpoint = endpoint("https://hooks.example.com");
+        let message = door.fan_out_one();
         let store = copied(&*store);
         Self {
             store,
@@ -201,6 +210,9 @@ impl Scene {
             buyer,
             bought,
             top_up,
+            endpoint,
+            disabled_endpoint,
+            message,
         }
     }
 

@@ -141,15 +141,19 @@ fn unlined(answer: &str, quote: &str) -> String {
     })
 }
 
-/// An answer without the code that the address of a portal session ends with: it is made of the session's id.
+/// An answer without what is made of the id of a new row: the code that the address of a portal session ends with,
+/// and the secret of an endpoint.
 fn unsigned(answer: &str) -> String {
     const CODE: usize = 48;
-    let mut pieces = answer.split("\"url\":\"");
+    const SECRET: usize = 50;
+    let answer = blanked(answer, "\"secret\":\"", SECRET);
+    let of_portal = "\"url\":\"https://example.com/";
+    let mut pieces = answer.split(of_portal);
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |written, piece| {
         let (address, rest) = piece.split_once('"').unwrap_or((piece, ""));
         let known = &address[..address.len() - CODE];
-        [&written, "\"url\":\"", known, "\"", rest].concat()
+        [&written, of_portal, known, "\"", rest].concat()
     })
 }
 

@@ -24,6 +24,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(of_bought_credits(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
+    all.extend(of_webhooks(scene));
     all
 }
 
@@ -455,5 +456,40 @@ fn of_coupons(Scene { customer, plan, subscription, coupon, .. }: &Scene) -> Vec
             200,
         ),
         case("POST /subscriptions", "/subscriptions".to_owned(), &subscribed, 201),
+    ]
+}
+
+fn of_webhooks(Scene { endpoint, disabled_endpoint, .. }: &Scene) -> Vec<Case> {
+    let new = json!({
+        "url": "https://new.example.com", "enabled_event_types": ["invoice.issued"],
+        "payload_style": "standard",
+    });
+    let path = |of: &str, rest: &str| format!("/webhook_endpoints/{of}{rest}");
+    vec![
+        case("POST /webhook_endpoints", "/webhook_endpoints".to_owned(), &new, 201),
+        case(
+            "PUT /webhook_endpoints/{webhook_endpoint_id}",
+            path(endpoint, ""),
+            &json!({"url": "https://other.example.com", "enabled_event_types": null}),
+            200,
+        ),
+        case(
+            "DELETE /webhook_endpoints/{webhook_endpoint_id}",
+            path(endpoint, ""),
+            &Value::Null,
+            204,
+        ),
+        case(
+            "POST /webhook_endpoints/{webhook_endpoint_id}/disable",
+            path(endpoint, "/disable"),
+            &Value::Null,
+            200,
+        ),
+        case(
+            "POST /webhook_endpoints/{webhook_endpoint_id}/enable",
+            path(disabled_endpoint, "/enable"),
+            &Value::Null,
+            200,
+        ),
     ]
 }

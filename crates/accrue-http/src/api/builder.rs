@@ -4,7 +4,7 @@ use accrue::{Billing, PaymentGateway, TaxProvider};
 
 use super::{Api, Inner};
 use crate::{
-    Authenticate, Bounds, Documents, PaymentMethodSource, Portal, RateLimit,
+    Authenticate, Bounds, Documents, PaymentMethodSource, Portal, RateLimit, Webhooks,
     door::Bodies,
     failure::{Failure, OnError},
     openapi, operations,
@@ -112,6 +112,13 @@ impl ApiBuilder {
     /// session are answered that the feature is not available.
     pub fn portal(mut self, portal: Portal) -> Self {
         self.settings.portal = Some(portal);
+        self
+    }
+
+    /// Takes endpoints that messages are sent to (subscriptions 10.1). Without, those who create one are answered
+    /// that the feature is not available.
+    pub fn webhooks(mut self, webhooks: Webhooks) -> Self {
+        self.settings.webhooks = Some(webhooks);
         self
     }
 

@@ -1,4 +1,4 @@
-use crate::operation::Method::{self, Delete, Get, Post, Put};
+use crate::operation::Method::{self, Get, Post, Put};
 
 /// Operations of the API that are not served, and what they wait for.
 pub(crate) struct Waiting {
@@ -134,20 +134,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         operations: &[
             (Post, "/prices/evaluate", "prices.evaluate_multiple"),
             (Post, "/prices/evaluate_preview_events", "prices.evaluate_preview_events"),
-        ],
-    },
-    Waiting {
-        what: "webhook endpoints and the delivery of messages",
-        operations: &[
-            (Get, "/webhook_endpoints", "webhook_endpoints.list"),
-            (Post, "/webhook_endpoints", "webhook_endpoints.create"),
-            (Delete, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.delete"),
-            (Get, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.retrieve"),
-            (Put, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.update"),
-            (Post, "/webhook_endpoints/{webhook_endpoint_id}/disable", "webhook_endpoints.disable"),
-            (Post, "/webhook_endpoints/{webhook_endpoint_id}/enable", "webhook_endpoints.enable"),
-            (Get, "/webhook_events", "webhook_events.list"),
-            (Get, "/webhook_events/{webhook_event_id}", "webhook_events.fetch"),
         ],
     },
 ];

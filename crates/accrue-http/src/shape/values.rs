@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 use accrue::{
     AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
     Decimal, Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
-    JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId,
-    PricingUnit, PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WrittenDecimal,
-    Zone, limits,
+    JsonNumber, MessageId, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId,
+    PriceId, PricingUnit, PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId,
+    WebhookEndpointId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -333,12 +333,14 @@ ids! {
     InvoiceId: "invoice",
     InvoiceLineId: "invoice line item",
     ItemId: "item",
+    MessageId: "webhook event",
     MetricId: "metric",
     PaymentMethodId: "payment method",
     PlanId: "plan",
     PriceId: "price",
     SubscriptionId: "subscription",
     TopUpId: "top-up",
+    WebhookEndpointId: "webhook endpoint",
 }
 
 impl<T: Read> Read for BTreeMap<String, T> {

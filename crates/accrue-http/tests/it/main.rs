@@ -59,3 +59,4 @@ mod subscriptions;
 mod support;
 mod taxes;
 mod violations;
+mod webhooks;
