@@ -9,8 +9,8 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PaymentGateway, SeededEntropy,
-    TaxProvider,
+    AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PageRequest, PaymentGateway,
+    SeededEntropy, TaxProvider,
     account::Configuration,
     customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{
@@ -18,8 +18,9 @@ use accrue::{
         TaxRequest,
     },
     store::Store,
+    webhook::{SentMessageFilter, WebhookKey},
 };
-use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal};
+use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal, Webhooks};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
