@@ -2,6 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use accrue::{Billing, ManualClock};
 use accrue_http::{Api, Failure, Portal, RateLimits};
+use accrue_webhooks::Worker;
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use tokio::time::timeout;
@@ -11,8 +12,8 @@ use crate::{
     ServeOptions, StoreAt, StoreOpenError, Upkeep,
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
-    documents::{DocumentRoute, LinkOptions, LinksError},
-    messages_route::MessagesRoute,
+    documents::{DocumentRoute, LinkOptions},
+    host_key::{HostKey, KeyError},
     process,
     providers::Providers,
 };
@@ -24,8 +25,8 @@ pub struct Host {
     api: Api,
     connections: Connections,
     request_time: Duration,
+    worker: Option<Worker>,
     clock: Option<Arc<ClockRoute>>,
-    messages: Option<Arc<MessagesRoute>>,
     documents: Option<Arc<DocumentRoute>>,
 }
 
@@ -42,9 +43,9 @@ pub enum OpenError {
     /// The store cannot be read.
     #[error("the store cannot be read")]
     Read(#[from] accrue::Error),
-    /// The key of links for customers cannot be had.
+    /// The key of the server cannot be had.
     #[error(transparent)]
-    Links(#[from] LinksError),
+    Key(#[from] KeyError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
@@ -61,11 +62,10 @@ struct Links {
 }
 
 impl Links {
-    fn new(billing: &Billing, options: &LinkOptions) -> Result<Self, LinksError> {
-        let key = options.key()?;
-        let documents = DocumentRoute::new(billing, options, &key).map(Arc::new);
+    fn new(billing: &Billing, options: &LinkOptions, key: &HostKey) -> Self {
+        let documents = DocumentRoute::new(billing, options, key).map(Arc::new);
         let portal = options.portal.as_ref().map(|address| Portal::new(address, &key.0));
-        Ok(Self { documents, portal })
+        Self { documents, portal }
     }
 }
 
@@ -100,8 +100,9 @@ impl Host {
         if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        let links = Links::new(&billing, &options.links)?;
-        let host = Self::linked(billing, options, &keys, links);
+        let key = options.key.key(&options.store)?;
+        let links = Links::new(&billing, &options.links, &key);
+        let host = Self::linked(billing, options, &keys, &key, links)?;
         Ok(match clock {
             None => host,
             Some(clock) => host.with_clock(clock, &options.base_path),
@@ -109,18 +110,26 @@ impl Host {
     }
 
     /// Serves an engine as the options say, but for links for customers, to whom one of these keys is
-    /// shown by, or one that is kept in the store.
-    #[must_use]
-    pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
-        Self::linked(billing, options, keys, Links::default())
+    /// shown by, or one that is kept in the store. The secrets of its webhook endpoints are gone at the end.
+    ///
+    /// # Errors
+    ///
+    /// None but those of a fault of the program.
+    pub fn over(
+        billing: Billing,
+        options: &ServeOptions,
+        keys: &FixedKeys,
+    ) -> Result<Self, OpenError> {
+        Self::linked(billing, options, keys, &HostKey::new(), Links::default())
     }
 
     fn linked(
         billing: Billing,
         options: &ServeOptions,
         keys: &FixedKeys,
+        key: &HostKey,
         Links { documents, portal }: Links,
-    ) -> Self {
+    ) -> Result<Self, OpenError> {
         let accounts = keys.iter().map(|(account, _)| account);
         let providers = Providers::of(&billing, options, accounts);
         let keys = FixedOrKept::new(keys, &billing);
@@ -143,9 +152,11 @@ impl Host {
         if let Some(portal) = portal {
             builder = builder.portal(portal);
         }
+        builder = builder.webhooks(options.webhooks.webhooks(key)?);
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
+        let worker = options.webhooks.worker(&billing, &api, key)?;
         let host = Self::kept_up_by(Upkeep::providing(billing, providers), api);
-        Self { documents, ..host }
+        Ok(Self { documents, worker: Some(worker), ..host })
     }
 
     /// Makes a host of an engine and its API.
@@ -162,19 +173,17 @@ impl Host {
             api,
             connections,
             request_time: REQUEST_TIME,
+            worker: None,
             clock: None,
-            messages: None,
             documents: None,
         }
     }
 
-    /// Serves the clock of the engine at `/clock` below the base path, for clients to move, and at `/messages` the
-    /// messages that wait, for them to take.
+    /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
     #[must_use]
     pub fn with_clock(self, clock: ManualClock, base_path: &BasePath) -> Self {
         let clock = ClockRoute::new(clock, &self.upkeep, base_path);
-        let messages = MessagesRoute::new(base_path);
-        Self { clock: Some(Arc::new(clock)), messages: Some(Arc::new(messages)), ..self }
+        Self { clock: Some(Arc::new(clock)), ..self }
     }
 
     /// Bounds the time of a request; by [`REQUEST_TIME`] where nothing is said.
@@ -201,6 +210,12 @@ impl Host {
         &self.upkeep
     }
 
+    /// Returns the worker that delivers webhook messages, where this host has one.
+    #[must_use]
+    pub const fn worker(&self) -> Option<&Worker> {
+        self.worker.as_ref()
+    }
+
     /// Returns the connections.
     #[must_use]
     pub const fn connections(&self) -> &Connections {
@@ -219,12 +234,6 @@ impl Host {
         if let Some(documents) = self.documents_asked_for(method, path) {
             return documents.answer(path).await;
         }
-        if let Some(messages) = self.messages_asked_for(method, path) {
-            let api = self.api.clone();
-            let run =
-                |account, body: Bytes| async move { messages.answer(&api, &account, &body).await };
-            return self.api.handle_own(request, end, run).await;
-        }
         let Some(clock) = self.clock_asked_for(method, path) else {
             return self.api.handle_until(request, end).await;
         };
@@ -242,7 +251,6 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
-            None if self.messages_asked_for(&method, path).is_some() => "/messages",
             None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
@@ -250,10 +258,6 @@ impl Host {
 
     fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
-    }
-
-    fn messages_asked_for(&self, method: &Method, path: &str) -> Option<Arc<MessagesRoute>> {
-        self.messages.clone().filter(|messages| messages.is_asked_for(method, path))
     }
 
     fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {

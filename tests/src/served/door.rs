@@ -233,7 +233,17 @@ impl Door {
         let next = block_on(self.billing.next_deadline()).is_ok();
         let page = accrue::PageRequest::first_of_messages(100).unwrap();
         let messages = block_on(account.list_messages(&page)).is_ok();
-        applied.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
+        let sent = self.look_for_what_to_send();
+        applied.into_iter().chain([collected, next, messages, sent]).all(|is_read| is_read)
+    }
+
+    /// Does what a worker does before it sends something, and tells whether all of it could be read.
+    fn look_for_what_to_send(&self) -> bool {
+        match block_on(self.billing.take_endpoint()) {
+            Ok(Some(lease)) => block_on(self.billing.waiting_deliveries(&lease, 100)).is_ok(),
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 }
 

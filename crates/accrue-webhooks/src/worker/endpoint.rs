@@ -106,11 +106,12 @@ impl<'w> Serving<'w> {
         }
     }
 
-    /// Sends what is due, until nothing is. Where the store fails, what is under way ends, and is reported.
+    /// Sends what is due, until nothing is. Where the store fails or the worker stops, what is under way ends, and is
+    /// reported.
     pub(super) async fn run(mut self) -> Result<(), Error> {
         let (mut is_ours, mut failure) = (true, None);
         loop {
-            if is_ours {
+            if is_ours && !self.worker.is_stopping.load(Relaxed) {
                 match self.go_on().await {
                     Ok(is_still_ours) => is_ours = is_still_ours,
                     Err(error) => (is_ours, failure) = (false, Some(error)),
