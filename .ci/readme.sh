@@ -72,4 +72,4 @@ for command in "${commands[@]:2}"; do
   bash -c "${command//http:\/\/127.0.0.1:9000\//$endpoint}"
   echo
 done
-follows '{.*"type":"customer.created"' "$work/arrived"
+follows '{"id":' "$work/arrived" | grep -F '"type":"customer.created"'

@@ -43,19 +43,22 @@ const AT_ONCE: usize = 8;
 #[expect(clippy::print_stdout, reason = "this prints a table")]
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome<()> {
-    let Arguments { backend, messages, rounds, waiting, events } = Arguments::parse();
+    let Arguments { backend, answer, messages, rounds, waiting, events } = Arguments::parse();
     let folder = tempfile::tempdir()?;
     let store = |name: &str| backend.open(&folder.path().join(name));
 
     println!("{backend}, one endpoint, {AT_ONCE} requests at once");
     println!(
-        "{:>8} {:>10} {:>12} {:>12} {:>8}",
-        "round", "messages", "worker /s", "by hand /s", "ratio"
+        "{:>12} {:>10} {:>12} {:>12} {:>8}",
+        "answer", "messages", "worker /s", "by hand /s", "ratio"
     );
-    for round in 0..rounds {
-        let (worker, by_hand) = rates(store(&format!("rate {round}"))?, messages).await?;
-        let ratio = worker / by_hand;
-        println!("{round:>8} {messages:>10} {worker:>12.0} {by_hand:>12.0} {ratio:>8.2}");
+    for answer in answer {
+        for round in 0..rounds {
+            let store = store(&format!("answer {answer} round {round}"))?;
+            let (worker, by_hand) = rates(store, messages, Duration::from_micros(answer)).await?;
+            let ratio = worker / by_hand;
+            println!("{answer:>9} µs {messages:>10} {worker:>12.0} {by_hand:>12.0} {ratio:>8.2}");
+        }
     }
     for waiting in waiting {
         let grown = memory(store(&format!("waiting {waiting}"))?, waiting).await?;
@@ -75,8 +78,8 @@ async fn main() -> Outcome<()> {
 
 /// Measures a worker on messages that wait, and the same requests by hand.
 #[expect(clippy::float_arithmetic, reason = "a rate is shown, not billed")]
-async fn rates(store: Arc<dyn Store>, messages: usize) -> Outcome<(f64, f64)> {
-    let receiver = Receiver::listen()?;
+async fn rates(store: Arc<dyn Store>, messages: usize, answer: Duration) -> Outcome<(f64, f64)> {
+    let receiver = Receiver::listen(answer)?;
     let billing = Billing::new(store, SystemClock, SystemEntropy);
     let account = billing.account(AccountId::parse("bench")?);
     receiver.made_known_to(&account).await?;
@@ -105,7 +108,7 @@ async fn rates(store: Arc<dyn Store>, messages: usize) -> Outcome<(f64, f64)> {
 
 /// Measures by how many KiB the most memory of the process grows while messages are delivered that wait.
 async fn memory(store: Arc<dyn Store>, messages: usize) -> Outcome<u64> {
-    let receiver = Receiver::listen()?;
+    let receiver = Receiver::listen(Duration::ZERO)?;
     let billing = Billing::new(store, SystemClock, SystemEntropy);
     let account = billing.account(AccountId::parse("bench")?);
     receiver.made_known_to(&account).await?;
@@ -122,7 +125,7 @@ async fn memory(store: Arc<dyn Store>, messages: usize) -> Outcome<u64> {
 
 /// Measures the time from the commit of events to the first bytes of the messages of the alerts that they fire.
 async fn latencies(store: Arc<dyn Store>, events: usize) -> Outcome<Vec<Duration>> {
-    let receiver = Receiver::listen()?;
+    let receiver = Receiver::listen(Duration::ZERO)?;
     let billing = Billing::new(store, SystemClock, SystemEntropy);
     let account = billing.account(AccountId::parse("bench")?);
     let customers = watched(&account, events).await?;
@@ -232,14 +235,15 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn listen() -> Outcome<Self> {
+    /// Listens. Answers take a while.
+    fn listen(pause: Duration) -> Outcome<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let (sender, received) = channel();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let sender = sender.clone();
-                thread::spawn(move || serve(&stream, &sender));
+                thread::spawn(move || serve(&stream, &sender, pause));
             }
         });
         Ok(Self { address, received })
@@ -273,7 +277,7 @@ impl Receiver {
 }
 
 /// Answers the requests of a connection.
-fn serve(stream: &TcpStream, received: &Sender<Instant>) -> io::Result<()> {
+fn serve(stream: &TcpStream, received: &Sender<Instant>, pause: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
     loop {
@@ -298,6 +302,9 @@ fn serve(stream: &TcpStream, received: &Sender<Instant>) -> io::Result<()> {
             &mut io::sink(),
         )?;
         let _ = received.send(at);
+        if !pause.is_zero() {
+            thread::sleep(pause);
+        }
         (&mut &*stream).write_all(b"HTTP/1.1 204 No Content\r\n\r\n")?;
     }
 }
@@ -318,6 +325,9 @@ struct Arguments {
     /// Where the account is kept
     #[arg(value_enum, default_value_t = Backend::Fjall)]
     backend: Backend,
+    /// How many microseconds the receiver takes for an answer; may be given several times
+    #[arg(long, value_name = "MICROS", default_values_t = [0, 1_000])]
+    answer: Vec<u64>,
     /// How many messages a round delivers
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     messages: usize,

@@ -289,9 +289,11 @@ impl Worker {
                 return Err(error);
             }
             serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
+            if begun.is_more {
+                continue;
+            }
             match serving.next().await {
                 Some(served) => served?,
-                None if begun.is_more => {}
                 None => return Ok(()),
             }
         }
