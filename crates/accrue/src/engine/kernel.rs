@@ -5,6 +5,7 @@
 //! the kernel when it is made ([`CatchUp`]).
 
 mod apply;
+mod audit;
 mod call;
 mod decoded;
 mod guard;
@@ -19,8 +20,9 @@ mod stripes;
 mod trace;
 mod transaction;
 
+use self::audit::Audit;
 pub(super) use self::{
-    apply::{Applied, Command, Op, Request, apply, apply_open, apply_step},
+    apply::{Applied, Command, Op, Request, apply_open, apply_step, apply_unaudited},
     decoded::{Decoded, Says},
     guard::Guard,
     patience::Patience,
