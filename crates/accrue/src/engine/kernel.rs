@@ -20,7 +20,6 @@ mod stripes;
 mod trace;
 mod transaction;
 
-use self::audit::Audit;
 pub(super) use self::{
     apply::{Applied, Command, Op, Request, apply_open, apply_step, apply_unaudited},
     decoded::{Decoded, Says},

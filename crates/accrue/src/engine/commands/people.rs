@@ -7,6 +7,7 @@ use crate::{
     engine::{
         Billing,
         kernel::{Command, Stop, Transaction, apply_open},
+        rows,
     },
     person::{
         Acceptance, Invitation, InvitationEntry, InvitationToken, NewPerson, PasswordHash, Person,
@@ -110,7 +111,7 @@ impl Billing {
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is none.
     pub async fn fetch_person(&self, id: PersonId) -> Result<Person, Error> {
-        Ok(found(&mut self.host().reading(), id).await?.person)
+        Ok(rows::people::person(&mut self.host().reading(), id).await?.person)
     }
 
     /// Lists the people, newest first, disabled ones too.
@@ -159,14 +160,9 @@ impl Billing {
         let host = self.host();
         let mut tx = host.reading();
         let Some(PersonAlias { person }) = alias(&mut tx, email).await? else { return Ok(None) };
-        let found = found(&mut tx, person).await?;
+        let found = rows::people::person(&mut tx, person).await?;
         Ok(found.person.is_enabled().then_some((found.person, found.password)))
     }
-}
-
-pub(super) async fn found(tx: &mut Transaction<'_>, id: PersonId) -> Result<PersonEntry, Error> {
-    let found = tx.get(&schema::person(id)).await?;
-    found.ok_or_else(|| Error::not_found("person", id))
 }
 
 async fn alias(tx: &mut Transaction<'_>, email: &Email) -> Result<Option<PersonAlias>, Error> {
@@ -323,7 +319,7 @@ impl Command for Change {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Person, Stop> {
-        let before = found(tx, self.id).await?;
+        let before = rows::people::person(tx, self.id).await?;
         let mut after = before.clone();
         match self.what {
             PersonChange::Role(role) => after.person.role = role,
@@ -340,7 +336,7 @@ impl Command for Change {
         tx.put(&schema::people_head(), &head)?;
         tx.put(&schema::person(self.id), &after)?;
         if !after.person.is_enabled() {
-            super::sessions::close_all(tx, self.id).await?;
+            rows::people::close_sessions(tx, self.id).await?;
         }
         Ok(after.person)
     }
@@ -364,7 +360,7 @@ impl Command for SetPassword {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let mut entry = found(tx, self.id).await?;
+        let mut entry = rows::people::person(tx, self.id).await?;
         entry.password = self.password.clone();
         tx.put(&schema::person(self.id), &entry)?;
         Ok(())

@@ -2,22 +2,21 @@
 
 use async_trait::async_trait;
 
-use super::people;
 use crate::{
     Error, PersonId, SessionId,
     engine::{
         Billing,
         kernel::{Command, Stop, Transaction, apply_open, apply_step},
+        rows::people,
     },
-    limits,
     person::{OpenedSession, Person, Session, SessionEntry, SessionToken},
     schema::{self, Nothing},
 };
 
 /// Sessions of people.
 impl Billing {
-    /// Opens a session of a person. It is over [12 hours](limits::SESSION_IDLE) after the last request, and
-    /// [7 days](limits::SESSION_LIFE) after it was opened.
+    /// Opens a session of a person. It is over [12 hours](crate::limits::SESSION_IDLE) after the last request, and
+    /// [7 days](crate::limits::SESSION_LIFE) after it was opened.
     ///
     /// # Errors
     ///
@@ -29,7 +28,7 @@ impl Billing {
     /// Returns the session that a token is for, with its person; none where it is no token, for none, over, or
     /// the person is disabled. Nobody is told which of these.
     ///
-    /// It reads two rows, and notes the request at most once in [5 minutes](limits::SESSION_USE).
+    /// It reads two rows, and notes the request at most once in [5 minutes](crate::limits::SESSION_USE).
     ///
     /// # Errors
     ///
@@ -65,28 +64,6 @@ impl Billing {
     }
 }
 
-/// Removes the sessions of a person. One that is opened at the same time goes on.
-pub(super) async fn close_all(tx: &mut Transaction<'_>, person: PersonId) -> Result<(), Error> {
-    let mut scan = schema::sessions_of_person(person, limits::SCAN_ROWS);
-    loop {
-        let keys = tx.keys_now(&scan).await?;
-        let Some(last) = keys.last() else { return Ok(()) };
-        for key in &keys {
-            let id = schema::session_of_person(key)?;
-            if let Some(entry) = tx.get(&schema::session(id)).await? {
-                remove(tx, &entry.session);
-            }
-        }
-        scan = scan.after(last.bytes());
-    }
-}
-
-fn remove(tx: &mut Transaction<'_>, session: &Session) {
-    tx.delete(&schema::session(session.id));
-    tx.delete(&schema::session_by_person(session.person_id, session.id));
-    tx.delete(&schema::session_by_expiry(session.ends_at, session.person_id, session.id));
-}
-
 struct Open {
     person: PersonId,
 }
@@ -104,7 +81,7 @@ impl Command for Open {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<OpenedSession, Stop> {
-        if !people::found(tx, self.person).await?.person.is_enabled() {
+        if !people::person(tx, self.person).await?.person.is_enabled() {
             return Err(Error::constraint("the person is disabled").into());
         }
         let id = SessionId::generate(tx.now, tx.entropy());
@@ -156,7 +133,7 @@ impl Command for Close {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let entry = tx.get(&schema::session(self.token.id())).await?;
         if let Some(entry) = entry.filter(|entry| entry.admits(&self.token, tx.now)) {
-            remove(tx, &entry.session);
+            people::remove_session(tx, &entry.session);
         }
         Ok(())
     }
@@ -179,6 +156,6 @@ impl Command for CloseAll {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        Ok(close_all(tx, self.person).await?)
+        Ok(people::close_sessions(tx, self.person).await?)
     }
 }

@@ -6,7 +6,9 @@ use std::{pin::Pin, time::Duration};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{Account, Audit, Patience, Shared, Stop, Transaction, trace::Span, transaction::Ended};
+use super::{
+    Account, Patience, Shared, Stop, Transaction, audit::Audit, trace::Span, transaction::Ended,
+};
 use crate::{
     AccountId, Error, Timestamp,
     audit::subject_of,
@@ -197,7 +199,9 @@ async fn apply_within<C: Command + ?Sized>(
         tx.rows_read = rows_read.clone();
         let decided = match command.run(&mut tx).await {
             Ok(outcome) => {
-                audit.iter().try_for_each(|audit| audit.note(command, &mut tx))?;
+                if let Some(audit) = audit {
+                    audit.note(&mut tx, command.name(), || command.subject())?;
+                }
                 Ok(outcome)
             }
             // It may be for something that is there already.

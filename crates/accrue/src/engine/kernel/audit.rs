@@ -1,6 +1,6 @@
 //! What a commit carries beside its effect where somebody acts: the entry of the audit log.
 
-use super::{Account, Command, Transaction};
+use super::{Account, Transaction};
 use crate::{
     AuditEntryId, Error,
     audit::Actor,
@@ -20,17 +20,18 @@ impl<'a> Audit<'a> {
     }
 
     /// Writes the entry of an operation that has run, where it has an effect.
-    pub(super) fn note<C: Command + ?Sized>(
+    pub(super) fn note(
         self,
-        command: &C,
         tx: &mut Transaction<'_>,
+        operation: &'static str,
+        subject: impl FnOnce() -> Option<String>,
     ) -> Result<(), Error> {
         if !tx.has_writes()? {
             return Ok(());
         }
         let id = AuditEntryId::generate(tx.now, tx.entropy());
         let account = (!tx.is_of_host()).then(|| tx.account.clone());
-        let entry = self.actor.entry((id, tx.now), account, command.name(), command.subject());
+        let entry = self.actor.entry((id, tx.now), account, operation, subject());
         tx.put(&schema::audit_entry(entry.at, id), &entry)?;
         if let Some(account) = &entry.account {
             tx.put(&schema::audit_entry_by_account(account, &entry), &Nothing {})?;
