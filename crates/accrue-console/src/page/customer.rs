@@ -25,6 +25,8 @@ use crate::{
 
 /// Subscriptions and alerts of the page.
 const ROWS: usize = 50;
+/// Plots of usage: of metrics, or of their groups.
+const PLOTS: usize = 24;
 /// Ledgers whose balance is drawn, and entries of each.
 const LEDGERS: usize = 4;
 const ENTRIES: usize = 60;
@@ -157,7 +159,7 @@ async fn of_subscription(
             @if usage.is_empty() {
                 (empty("No usage yet", "The prices of the subscription measure nothing, or no event came yet."))
             }
-            div.plots { @for (at, series) in usage.iter().enumerate().take(24) { (usage_plot(at, series, alerts).draw()) } }
+            div.plots { @for (at, series) in usage.iter().enumerate().take(PLOTS) { (usage_plot(&format!("plot-usage-{at}"), series, alerts).draw()) } }
         }
     })
 }
@@ -171,7 +173,7 @@ fn known<T>(result: Result<Vec<T>, accrue::Error>) -> Result<Vec<T>, Failure> {
     }
 }
 
-fn cost_plot<'a>(costs: &'a [Cost], alerts: &[Alert]) -> Plot<'a> {
+fn cost_plot(costs: &[Cost], alerts: &[Alert]) -> Plot<'static> {
     let unit = costs.last().map_or("", |cost| cost.currency.as_str());
     let is_on_cost = |of: &&Alert| match &of.condition {
         Condition::CostExceeded { currency } => currency.as_str() == unit,
@@ -182,9 +184,9 @@ fn cost_plot<'a>(costs: &'a [Cost], alerts: &[Alert]) -> Plot<'a> {
         value: Some(cost.total.clone()),
     });
     Plot {
-        id: "cost",
-        title: "Cost so far",
-        unit,
+        id: "plot-cost",
+        title: "Cost so far".to_owned(),
+        unit: unit.to_owned(),
         over: "Up to",
         shape: Shape::Line,
         points: points.collect(),
@@ -192,30 +194,28 @@ fn cost_plot<'a>(costs: &'a [Cost], alerts: &[Alert]) -> Plot<'a> {
     }
 }
 
-fn usage_plot<'a>(at: usize, series: &'a UsageSeries, alerts: &[Alert]) -> Plot<'a> {
+fn usage_plot<'a>(id: &'a str, series: &UsageSeries, alerts: &[Alert]) -> Plot<'a> {
     let watches = |of: &&Alert| of.condition.metric_id() == Some(series.metric_id);
     let watching = alerts.iter().filter(watches).filter(|_| series.group.is_none());
     let points = series.usage.iter().map(|slot| Point {
         label: time::day(last_instant(slot.timeframe)),
         value: slot.quantity.clone(),
     });
-    let group = series.group.as_ref().map(|of| of.value.as_deref().unwrap_or("(missing)"));
+    let of = series.group.as_ref();
+    let group = of.map(|of| (&of.property, of.value.as_deref().unwrap_or("(none)")));
     Plot {
-        id: ID.get(at).copied().unwrap_or("usage"),
-        title: &series.name,
-        unit: group.unwrap_or("in all"),
+        id,
+        title: match group {
+            Some((property, value)) => format!("{}, {property} {value}", series.name),
+            None => series.name.to_string(),
+        },
+        unit: "usage".to_owned(),
         over: "Up to",
         shape: Shape::Line,
         points: points.collect(),
         marks: marks(watching),
     }
 }
-
-/// Names of the plots of usage.
-const ID: [&str; 24] = [
-    "u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7", "u8", "u9", "u10", "u11", "u12", "u13", "u14",
-    "u15", "u16", "u17", "u18", "u19", "u20", "u21", "u22", "u23",
-];
 
 /// Returns the last instant of a timeframe, whose day is the one that it ends with.
 fn last_instant(timeframe: accrue::Timeframe) -> accrue::Timestamp {
@@ -298,13 +298,13 @@ async fn balance_plot(
     });
     let watches = |of: &&Alert| of.condition.ledger() == Some(unit);
     let id = format!(
-        "balance-{}",
+        "plot-balance-{}",
         unit.as_str().bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
     );
     let plot = Plot {
         id: &id,
-        title: "Balance after each entry",
-        unit: unit.as_str(),
+        title: format!("Balance of {unit} after each entry"),
+        unit: unit.to_string(),
         over: "Entry (UTC)",
         shape: Shape::Line,
         points: points.collect::<Vec<_>>(),

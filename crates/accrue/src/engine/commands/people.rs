@@ -24,8 +24,8 @@ impl Billing {
         Ok(self.host().reading().get(&slot).await?.is_some())
     }
 
-    /// Invites the first person, who is an admin and says who it is: for 24 hours. Others that were invited so
-    /// and have not accepted can do so until then as well.
+    /// Invites the first person, who is an admin and says who it is: for 24 hours. Of several such invitations
+    /// one is accepted, and the others are good for nothing then.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Billing {
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where neither the invitation nor the acceptance
     /// says who it is; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where there is a person with
-    /// this e-mail address, or the invitation is of the first person and another one was first.
+    /// this e-mail address.
     pub async fn accept_invitation(
         &self,
         token: &str,
@@ -181,9 +181,13 @@ async fn good(
     tx: &mut Transaction<'_>,
     token: &InvitationToken,
 ) -> Result<Option<InvitationEntry>, Error> {
-    let entry = tx.get(&schema::invitation(token.id())).await?;
     let now = tx.now;
-    Ok(entry.filter(|entry| entry.admits(token, now)))
+    let entry = tx.get(&schema::invitation(token.id())).await?;
+    let Some(entry) = entry.filter(|entry| entry.admits(token, now)) else { return Ok(None) };
+    // There is one first person.
+    let is_late =
+        entry.invitation.person.is_none() && tx.get(&schema::people_head()).await?.is_some();
+    Ok((!is_late).then_some(entry))
 }
 
 fn remove(tx: &mut Transaction<'_>, invitation: &Invitation) {
@@ -246,9 +250,6 @@ impl Command for Accept {
         let Some(InvitationEntry { invitation, .. }) = good(tx, &self.token).await? else {
             return Ok(None);
         };
-        if invitation.person.is_none() {
-            refuse_second(tx).await?;
-        }
         let NewPerson { name, email, role } = self.acceptance.person(&invitation)?;
         refuse_taken(tx, &email).await?;
         let id = PersonId::generate(tx.now, tx.entropy());
