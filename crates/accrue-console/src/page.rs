@@ -1,6 +1,7 @@
 //! Pages, one file for each: what it reads of the engine, and what its forms do there.
 
 pub(crate) mod accounts;
+pub(crate) mod alerts;
 pub(crate) mod audit;
 pub(crate) mod customer;
 pub(crate) mod customers;

@@ -9,7 +9,8 @@ use matchit::Router;
 use crate::{
     answer::{Answer, Failure},
     page::{
-        accounts, audit, customer, customers, entrance, events, keys, overview, people, webhooks,
+        accounts, alerts, audit, customer, customers, entrance, events, keys, overview, people,
+        webhooks,
     },
     visit::Visit,
 };
@@ -75,6 +76,9 @@ routes! {
     READ, GET "/a/{account}" => overview::show;
     READ, GET "/a/{account}/customers" => customers::show;
     READ, GET "/a/{account}/customers/{customer}" => customer::show;
+    OPERATE, GET "/a/{account}/subscriptions/{subscription}/alerts/new" => alerts::new;
+    OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts" => alerts::create;
+    OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts/{alert}/delete" => alerts::delete;
     READ, GET "/a/{account}/events" => events::show;
     READ, GET "/a/{account}/webhooks" => webhooks::show;
     READ, GET "/a/{account}/messages/{message}" => webhooks::message;
@@ -85,6 +89,9 @@ routes! {
     ADMIN, POST "/a/{account}/keys/{key}/rotate" => keys::rotate;
     ADMIN, POST "/a/{account}/keys/{key}/revoke" => keys::revoke;
 }
+
+/// Page that was found, with the parts of its path by their names.
+pub(crate) type Found = (&'static Route, Vec<(String, String)>);
 
 /// Finds pages by their paths.
 pub(crate) struct Routes(Router<Vec<&'static Route>>);
@@ -103,11 +110,7 @@ impl Routes {
     }
 
     /// Returns what a path and a method are for, with the parts of the path, decoded.
-    pub(crate) fn find(
-        &self,
-        method: &Method,
-        path: &str,
-    ) -> Result<(&'static Route, Vec<(String, String)>), Failure> {
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Result<Found, Failure> {
         let found = self.0.at(path).map_err(|_| Failure::NotFound)?;
         // Who asks for the head of a page gets it without the body.
         let method = if *method == Method::HEAD { &Method::GET } else { method };

@@ -22,15 +22,22 @@ pub(crate) fn is_of_session(secret: &str, shown: Option<&str>) -> bool {
 
 /// Tells whether a form was sent by a page of the console's own: a browser says so in either of two headers,
 /// and neither may say otherwise.
+///
+/// Pages are sent with a policy of no referrer, so that a browser writes `null` for their origin: then
+/// `Sec-Fetch-Site` has to say it, which no page can set.
 pub(crate) fn is_of_site(headers: &HeaderMap, authority: Option<&str>, own: Option<&str>) -> bool {
     let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or_default());
-    let is_own_site = site.is_none_or(|site| site == b"same-origin");
-    let is_own_origin = origin.is_none_or(|origin| match own {
+    let is_own_origin = |origin: &str| match own {
         Some(own) => origin == own,
         None => origin.split_once("://").is_some_and(|(_, found)| Some(found) == authority),
-    });
-    (site.is_some() || origin.is_some()) && is_own_site && is_own_origin
+    };
+    match (site, origin) {
+        (Some(site), None | Some("null")) => site == b"same-origin",
+        (Some(site), Some(origin)) => site == b"same-origin" && is_own_origin(origin),
+        (None, Some(origin)) => is_own_origin(origin),
+        (None, None) => false,
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +61,10 @@ mod tests {
         check(&[("origin", "https://b.example")], None, false);
         check(&[("origin", "null")], None, false);
         check(&[("sec-fetch-site", "same-origin")], None, true);
+        check(&[("sec-fetch-site", "same-origin"), ("origin", "null")], None, true);
+        check(&[("sec-fetch-site", "cross-site"), ("origin", "null")], None, false);
+        check(&[("sec-fetch-site", "same-origin"), ("origin", "https://b.example")], None, false);
+        check(&[("sec-fetch-site", "none")], None, false);
         check(&[("sec-fetch-site", "cross-site"), ("origin", "https://a.example")], None, false);
         check(&[("sec-fetch-site", "same-site")], None, false);
         check(&[("origin", "https://a.example.evil")], None, false);

@@ -9,7 +9,7 @@ use crate::{
     view::{
         form::{Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{empty, table},
+        part::{Column::Text, empty, table},
     },
     visit::Visit,
 };
@@ -55,7 +55,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         @if accounts.is_empty() && after.is_none() {
             (empty("No accounts yet", "Open one by an id of your choice, and issue its first API key."))
         } @else {
-            (table("Accounts", &["Id"], &rows))
+            (table("Accounts", &[Text("Id")], &rows))
         }
         @if let Some(last) = accounts.last().filter(|_| accounts.len() == ROWS) {
             nav.pages aria-label="Pages" {

@@ -11,7 +11,7 @@ use crate::{
     view::{
         form::{Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{empty, next, table},
+        part::{Column::Text, empty, next, table},
         time,
     },
     visit::Visit,
@@ -52,7 +52,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         @if page.data.is_empty() {
             (empty("No entries", "Whatever somebody changes here, or a program of the host by its name, is listed for 400 days."))
         } @else {
-            (table("Audit log", &["At (UTC)", "Who", "Operation", "About", "Account", "Request"], &rows))
+            (table("Audit log", &[Text("At (UTC)"), Text("Who"), Text("Operation"), Text("About"), Text("Account"), Text("Request")], &rows))
         }
         (next(&path, &kept, page.next_cursor.as_ref()))
     };

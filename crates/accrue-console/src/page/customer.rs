@@ -1,11 +1,12 @@
 //! One customer: what it is, what it uses and costs over time, what it has left, and its alerts.
 
 use accrue::{
-    Account, CustomerId, Decimal, ErrorKind, ListFilter, PageRequest, PricingUnit,
-    alert::{Alert, Condition},
+    Account, CustomerId, Decimal, ErrorKind, ListFilter, PageRequest, PricingUnit, SubscriptionId,
+    alert::{Alert, Condition, Scope},
     cost::{Cost, CostQuery},
     credit::{CreditBalance, LedgerFilter},
     customer::Customer,
+    person::Role,
     subscription::{Subscription, SubscriptionFilter, SubscriptionStatus},
     usage::{UsageMetrics, UsageQuery, UsageSeries, View},
 };
@@ -14,10 +15,14 @@ use maud::{Markup, html};
 use crate::{
     answer::{Answer, Failure},
     view::{
+        form,
         layout::{self, Head, Section},
         number::grouped,
-        part::{Standing, chip, empty, facts, table},
-        plot::{Mark, Plot, Point, Shape},
+        part::{
+            Column::{Number, Text},
+            Standing, chip, empty, facts, table,
+        },
+        plot::{Mark, Plot, Point, Room, Shape},
         time,
     },
     visit::Visit,
@@ -63,7 +68,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         (subscription_table(&subscriptions, shown.map(|of| of.id), now))
         (figures)
         (balance_section(&account, &customer, &balances, &alerts).await?)
-        (alert_section(&alerts))
+        (alert_section(visit, &alerts, shown.map(|of| of.id)))
     };
     let above = vec![("Customers".to_owned(), visit.in_account(&["customers"]))];
     let head = Head { title: &customer.name, section: Section::Customers, above };
@@ -113,7 +118,17 @@ fn subscription_table(
             }
         }
     };
-    table("Subscriptions", &["Subscription", "Status", "Currency", "From (UTC)", "To (UTC)"], &rows)
+    table(
+        "Subscriptions",
+        &[
+            Text("Subscription"),
+            Text("Status"),
+            Text("Currency"),
+            Text("From (UTC)"),
+            Text("To (UTC)"),
+        ],
+        &rows,
+    )
 }
 
 /// Draws usage and cost of the current billing period, each day from its start, with the thresholds that
@@ -144,7 +159,7 @@ async fn of_subscription(
             } @else {
                 (cost_plot(&costs, alerts).draw())
             }
-            @if let Some(rows) = price_rows { (table("Cost by price", &["Price", "Quantity", "Cost"], &rows)) }
+            @if let Some(rows) = price_rows { (table("Cost by price", &[Text("Price"), Number("Quantity"), Number("Cost")], &rows)) }
         }
         section aria-labelledby="usage-title" {
             h2 id="usage-title" { "Usage of this billing period" }
@@ -189,6 +204,7 @@ fn cost_plot(costs: &[Cost], alerts: &[Alert]) -> Plot<'static> {
         unit: unit.to_owned(),
         over: "Up to",
         shape: Shape::Line,
+        room: Room::All,
         points: points.collect(),
         marks: marks(alerts.iter().filter(is_on_cost)),
     }
@@ -212,6 +228,7 @@ fn usage_plot<'a>(id: &'a str, series: &UsageSeries, alerts: &[Alert]) -> Plot<'
         unit: "usage".to_owned(),
         over: "Up to",
         shape: Shape::Line,
+        room: Room::Half,
         points: points.collect(),
         marks: marks(watching),
     }
@@ -274,7 +291,7 @@ async fn balance_section(
             @if known.is_empty() {
                 (empty("No credits", "They are given over the API, or bought with an invoice; usage draws them down."))
             } @else {
-                (table("Balances", &["Unit", "Balance", "Available", "Overdraft"], &rows))
+                (table("Balances", &[Text("Unit"), Number("Balance"), Number("Available"), Number("Overdraft")], &rows))
                 div.plots { @for plot in plots { (plot) } }
             }
         }
@@ -307,13 +324,20 @@ async fn balance_plot(
         unit: unit.to_string(),
         over: "Entry (UTC)",
         shape: Shape::Line,
+        room: Room::Half,
         points: points.collect::<Vec<_>>(),
         marks: marks(alerts.iter().filter(watches)),
     };
     Ok(plot.draw())
 }
 
-fn alert_section(alerts: &[Alert]) -> Markup {
+fn alert_section(visit: &Visit, alerts: &[Alert], shown: Option<SubscriptionId>) -> Markup {
+    let own = shown.filter(|_| visit.may(Role::Operate)).map(|id| id.to_string());
+    let to = |parts: &[&str]| {
+        let subscription = own.as_deref().unwrap_or_default();
+        visit.in_account(&[&["subscriptions", subscription, "alerts"], parts].concat())
+    };
+    let is_own = |alert: &Alert| matches!(alert.scope, Scope::Subscription { .. }) && own.is_some();
     let rows = html! {
         @for alert in alerts {
             tr {
@@ -321,16 +345,22 @@ fn alert_section(alerts: &[Alert]) -> Markup {
                 td { @if alert.enabled { (chip(Standing::Good, "Enabled")) } @else { (chip(Standing::Off, "Disabled")) } }
                 td.number { (values(alert.threshold_values())) }
                 td { (time::instant(alert.created_at)) }
+                td {
+                    @if is_own(alert) {
+                        (form::button(visit, &to(&[&alert.id.to_string(), "delete"]), "Delete", "quiet"))
+                    } @else { "–" }
+                }
             }
         }
     };
     html! {
         section aria-labelledby="alerts-title" {
             h2 id="alerts-title" { "Alerts" }
+            @if own.is_some() { p { a.button href=(to(&["new"])) { "New alert" } } }
             @if alerts.is_empty() {
                 (empty("No alerts", "An alert fires in the commit that moves a value over its threshold."))
             } @else {
-                (table("Alerts of the customer, and of the subscription shown", &["Watches", "Status", "Thresholds", "Created (UTC)"], &rows))
+                (table("Alerts of the customer, and of the subscription shown", &[Text("Watches"), Text("Status"), Number("Thresholds"), Text("Created (UTC)"), Text("Actions")], &rows))
             }
         }
     }

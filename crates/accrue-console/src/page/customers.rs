@@ -8,7 +8,7 @@ use crate::{
     view::{
         form::{Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{empty, next, table},
+        part::{Column::Text, empty, next, table},
         time,
     },
     visit::Visit,
@@ -53,7 +53,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         @if page.data.is_empty() {
             (empty("No customers yet", "A program creates them over the API. Events may come before: they count once their customer is there."))
         } @else {
-            (table("Customers, newest first", &["Name", "External id", "E-mail address", "Currency", "Created (UTC)"], &rows))
+            (table("Customers, newest first", &[Text("Name"), Text("External id"), Text("E-mail address"), Text("Currency"), Text("Created (UTC)")], &rows))
         }
         (next(&path, &[], page.next_cursor.as_ref()))
     };

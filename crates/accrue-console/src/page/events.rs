@@ -8,7 +8,7 @@ use crate::{
     view::{
         form::{Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{Standing, chip, empty, table},
+        part::{Column::Text, Standing, chip, empty, table},
         time,
     },
     visit::Visit,
@@ -55,7 +55,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         } @else if found.is_empty() {
             (empty("No such events", "None of the last seven days has one of these ids."))
         } @else {
-            (table("Events", &["Id", "Name", "Customer", "Happened at (UTC)", "Status", "Properties"], &rows))
+            (table("Events", &[Text("Id"), Text("Name"), Text("Customer"), Text("Happened at (UTC)"), Text("Status"), Text("Properties")], &rows))
         }
     };
     let head = Head { title: "Events", section: Section::Events, above: Vec::new() };

@@ -17,7 +17,7 @@ use crate::{
     view::{
         form::{self, Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{Standing, chip, empty, next, table},
+        part::{Column::Text, Standing, chip, empty, next, table},
         time,
     },
     visit::Visit,
@@ -181,7 +181,7 @@ async fn list(
         @if page.data.is_empty() {
             (empty("No API keys yet", "Issue one, and send events with it: your program shows it as a bearer token."))
         } @else {
-            (table("API keys", &["Name", "Status", "Issued (UTC)", "Rotated (UTC)", "Id"], &rows))
+            (table("API keys", &[Text("Name"), Text("Status"), Text("Issued (UTC)"), Text("Rotated (UTC)"), Text("Id")], &rows))
         }
         (next(&visit.in_account(&["keys"]), &[], page.next_cursor.as_ref()))
         @if visit.may(Role::Admin) {

@@ -16,8 +16,11 @@ use crate::{
     view::{
         layout::{self, Head, Section},
         number::{count, grouped},
-        part::{empty, figure, table},
-        plot::{Plot, Point, Shape},
+        part::{
+            Column::{Number, Text},
+            empty, figure, table,
+        },
+        plot::{Plot, Point, Room, Shape},
         time,
     },
     visit::Visit,
@@ -54,6 +57,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         unit: "events".to_owned(),
         over: "Hour (UTC)",
         shape: Shape::Bars,
+        room: Room::All,
         points: points.collect(),
         marks: Vec::new(),
     };
@@ -143,7 +147,7 @@ fn cost_table(visit: &Visit, costs: &[(Customer, Option<(Decimal, String)>)]) ->
             }
         }
     };
-    table("Cost since midnight (UTC)", &["Customer", "Cost"], &rows)
+    table("Cost since midnight (UTC)", &[Text("Customer"), Number("Cost")], &rows)
 }
 
 fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Markup {
@@ -171,5 +175,5 @@ fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Ma
             }
         }
     };
-    table("Newest messages", &["At (UTC)", "Type", "Status"], &rows)
+    table("Newest messages", &[Text("At (UTC)"), Text("Type"), Text("Status")], &rows)
 }

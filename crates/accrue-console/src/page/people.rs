@@ -14,7 +14,7 @@ use crate::{
     view::{
         form::{self, Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        part::{Standing, chip, next, table},
+        part::{Column::Text, Standing, chip, next, table},
         time,
     },
     visit::Visit,
@@ -151,10 +151,10 @@ async fn list(
     let content = html! {
         (above)
         (form.summary())
-        (table("People", &["Name", "E-mail address", "Status", "Role", "Since (UTC)", "Actions"], &rows))
+        (table("People", &[Text("Name"), Text("E-mail address"), Text("Status"), Text("Role"), Text("Since (UTC)"), Text("Actions")], &rows))
         (next(&visit.site.to(&["people"]), &[], people.next_cursor.as_ref()))
         @if !open.is_empty() {
-            (table("Invitations", &["Name", "E-mail address", "Role", "Good until (UTC)", "Actions"], &invited))
+            (table("Invitations", &[Text("Name"), Text("E-mail address"), Text("Role"), Text("Good until (UTC)"), Text("Actions")], &invited))
         }
         section.card aria-labelledby="invite-title" {
             h2 id="invite-title" { "Invite a person" }

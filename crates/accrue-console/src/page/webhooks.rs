@@ -15,7 +15,10 @@ use crate::{
     view::{
         form,
         layout::{self, Head, Section},
-        part::{Standing, chip, empty, facts, next, table},
+        part::{
+            Column::{Number, Text},
+            Standing, chip, empty, facts, next, table,
+        },
         time,
     },
     visit::Visit,
@@ -42,10 +45,10 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         @if endpoints.is_empty() {
             (empty("No endpoints yet", "A program of the account adds them over the API, and messages from then on are sent to them."))
         } @else {
-            (table("Endpoints", &["Address", "Status", "Created (UTC)"], &rows))
+            (table("Endpoints", &[Text("Address"), Text("Status"), Text("Created (UTC)")], &rows))
         }
         @if !sent.data.is_empty() {
-            (table("Messages of the last 30 days", &["At (UTC)", "Type", "Status", "Attempts"], &messages))
+            (table("Messages of the last 30 days", &[Text("At (UTC)"), Text("Type"), Text("Status"), Number("Attempts")], &messages))
         }
         (next(&visit.in_account(&["webhooks"]), &[], sent.next_cursor.as_ref()))
     };
@@ -144,7 +147,7 @@ fn deliveries(delivery: &Delivery, endpoints: &[Endpoint]) -> Markup {
         @if delivery.attempts.is_empty() {
             (empty(&caption, "There was none yet."))
         } @else {
-            (table(&caption, &["At (UTC)", "Answer", "After", "What was answered"], &rows))
+            (table(&caption, &[Text("At (UTC)"), Text("Answer"), Number("After"), Text("What was answered")], &rows))
         }
     }
 }

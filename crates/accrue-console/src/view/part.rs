@@ -30,13 +30,29 @@ pub(crate) fn empty(title: &str, text: &str) -> Markup {
     html! { div.empty { p.title { (title) } p { (text) } } }
 }
 
+/// Column of a table, by what its cells are.
+#[derive(Clone, Copy)]
+pub(crate) enum Column<'a> {
+    Text(&'a str),
+    Number(&'a str),
+}
+
 /// Shows a table with a caption; each cell of the head says what its column has. It scrolls where it is too wide.
-pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
+pub(crate) fn table(caption: &str, head: &[Column<'_>], rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
                 caption { (caption) }
-                thead { tr { @for cell in head { th scope="col" { (cell) } } } }
+                thead {
+                    tr {
+                        @for column in head {
+                            @match column {
+                                Column::Text(name) => { th scope="col" { (name) } }
+                                Column::Number(name) => { th.number scope="col" { (name) } }
+                            }
+                        }
+                    }
+                }
                 tbody { (rows) }
             }
         }

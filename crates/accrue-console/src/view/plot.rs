@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use self::scale::{Scale, float};
 use super::{
     number::grouped,
-    part::{empty, table},
+    part::{Column, empty, table},
 };
 
 /// How figures are drawn.
@@ -19,6 +19,38 @@ pub(crate) enum Shape {
     Bars,
     /// A line that goes on with each, at the end of its stretch.
     Line,
+}
+
+/// How much room a plot has: all, or half of it beside another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    All,
+    Half,
+}
+
+impl Room {
+    /// Returns the width of the picture.
+    const fn width(self) -> f64 {
+        match self {
+            Self::All => 960.0,
+            Self::Half => 480.0,
+        }
+    }
+
+    /// Returns the most labels below it.
+    const fn labels(self) -> usize {
+        match self {
+            Self::All => 8,
+            Self::Half => 4,
+        }
+    }
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::All => "plot all",
+            Self::Half => "plot half",
+        }
+    }
 }
 
 /// A figure of a plot.
@@ -45,20 +77,17 @@ pub(crate) struct Plot<'a> {
     /// Name of the column of the stretches, in the table.
     pub(crate) over: &'a str,
     pub(crate) shape: Shape,
+    pub(crate) room: Room,
     pub(crate) points: Vec<Point>,
     pub(crate) marks: Vec<Mark>,
 }
 
-/// Width and height of the picture, and what is kept free for labels: left, right, top and below.
-const WIDTH: f64 = 720.0;
+/// Height of the picture, and what is kept free for labels: left, right, top and below.
 const HEIGHT: f64 = 220.0;
-const LEFT: f64 = 72.0;
+const LEFT: f64 = 60.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 14.0;
 const BELOW: f64 = 26.0;
-
-/// The most labels below it.
-const LABELS: usize = 6;
 
 impl Plot<'_> {
     /// Draws it, with its figures as a table behind a disclosure.
@@ -67,12 +96,12 @@ impl Plot<'_> {
             return empty(&self.title, "There are no figures for this time yet.");
         }
         html! {
-            figure.plot {
+            figure class=(self.room.class()) {
                 figcaption { (self.title) span.unit { (self.unit) } }
                 div.scroll tabindex="0" role="region" aria-label=(format!("{}: plot", self.title)) { (self.picture()) }
                 details.data {
                     summary { "Figures as a table" }
-                    (table(&format!("{}: figures", self.title), &[self.over, &self.unit], &self.rows()))
+                    (table(&format!("{}: figures", self.title), &[Column::Text(self.over), Column::Number(&self.unit)], &self.rows()))
                 }
             }
         }
@@ -93,9 +122,9 @@ impl Plot<'_> {
 
     /// Says in words what is drawn.
     fn summary(&self) -> String {
-        let known = self.points.iter().filter_map(|of| Some((of.value.as_ref()?, &of.label)));
+        let mut known = self.points.iter().filter_map(|of| Some((of.value.as_ref()?, &of.label)));
         let greatest = known.clone().max_by(|one, other| one.0.cmp(other.0));
-        let last = known.last();
+        let last = known.next_back();
         let said = |word: &str, of: Option<(&Decimal, &String)>| {
             of.map(|(value, label)| format!(" {word} {} ({label}).", grouped(value)))
         };
@@ -118,19 +147,20 @@ impl Plot<'_> {
         let (title_id, text_id) = (format!("{}-title", self.id), format!("{}-text", self.id));
         let labelled = format!("{title_id} {text_id}");
         html! {
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby=(labelled) {
+            svg viewBox=(format!("0 0 {} {HEIGHT}", self.room.width())) role="img" aria-labelledby=(labelled)
+                data-ends=(scale.ends()) {
                 title id=(title_id) { (self.title) }
                 desc id=(text_id) { (self.summary()) }
                 @for (place, label) in scale.ticks() {
-                    line.grid x1=(px(LEFT)) x2=(px(WIDTH - RIGHT)) y1=(px(place)) y2=(px(place)) {}
+                    line.grid x1=(px(LEFT)) x2=(px(self.room.width() - RIGHT)) y1=(px(place)) y2=(px(place)) {}
                     text.tick x=(px(LEFT - 8.0)) y=(px(place + 4.0)) text-anchor="end" { (label) }
                 }
                 (self.figures(&scale))
                 (self.labels())
                 @for mark in &self.marks {
                     @let place = scale.place(float(&mark.value));
-                    line.mark x1=(px(LEFT)) x2=(px(WIDTH - RIGHT)) y1=(px(place)) y2=(px(place)) {}
-                    text.mark x=(px(WIDTH - RIGHT - 4.0)) y=(px(place - 5.0)) text-anchor="end" {
+                    line.mark x1=(px(LEFT)) x2=(px(self.room.width() - RIGHT)) y1=(px(place)) y2=(px(place)) {}
+                    text.mark x=(px(self.room.width() - RIGHT - 4.0)) y=(px(place - 5.0)) text-anchor="end" {
                         (mark.label) " " (grouped(&mark.value))
                     }
                 }
@@ -140,7 +170,7 @@ impl Plot<'_> {
 
     fn figures(&self, scale: &Scale) -> Markup {
         let zero = scale.place(0.0);
-        let step = (WIDTH - LEFT - RIGHT) / number(self.points.len().max(1));
+        let step = (self.room.width() - LEFT - RIGHT) / number(self.points.len().max(1));
         let places = self.points.iter().enumerate().filter_map(|(at, point)| {
             let place = scale.place(float(point.value.as_ref()?));
             Some((LEFT + step * number(at), place, point))
@@ -169,8 +199,8 @@ impl Plot<'_> {
     /// Labels some of the stretches, the first and the last among them.
     fn labels(&self) -> Markup {
         let count = self.points.len();
-        let every = count.div_ceil(LABELS).max(1);
-        let step = (WIDTH - LEFT - RIGHT) / number(count.max(1));
+        let every = count.div_ceil(self.room.labels()).max(1);
+        let step = (self.room.width() - LEFT - RIGHT) / number(count.max(1));
         let shown = self.points.iter().enumerate().filter(|(at, _)| at % every == 0);
         html! {
             @for (at, point) in shown {
@@ -216,6 +246,7 @@ mod tests {
             unit: "tokens".to_owned(),
             over: "Day",
             shape,
+            room: Room::Half,
             points: points.collect(),
             marks: marks.collect(),
         };

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod alerts;
 mod audit;
 mod doors;
 mod entrance;

@@ -5,8 +5,7 @@ use http::StatusCode;
 
 use crate::support::Desk;
 
-fn paths(desk: &Desk, customer: &str) -> Vec<String> {
-    let _ = desk;
+fn paths(customer: &str) -> Vec<String> {
     let mut paths: Vec<_> = ["/accounts", "/open?account=", "/audit"].map(str::to_owned).into();
     for page in ["", "/customers", "/events", "/events?ids=event-1,none", "/webhooks", "/keys"] {
         paths.push(format!("/a/acme{page}"));
@@ -19,10 +18,14 @@ fn paths(desk: &Desk, customer: &str) -> Vec<String> {
 #[test]
 fn each_page_opens_for_each_role() {
     let desk = Desk::new();
-    let (customer, _) = desk.customer("Tokens");
+    let (customer, subscription) = desk.customer("Tokens");
     for role in Role::ALL {
         let session = desk.session_of(role);
-        for path in paths(&desk, &customer.to_string()) {
+        let mut paths = paths(&customer.to_string());
+        if role >= Role::Operate {
+            paths.push(format!("/a/acme/subscriptions/{subscription}/alerts/new?thresholds=5,7"));
+        }
+        for path in paths {
             let page = desk.get(&path, Some(&session));
             assert_eq!(page.status, StatusCode::OK, "{path} as {role}");
             well_formed(&page.body, &path);
@@ -107,7 +110,7 @@ fn a_name_is_text_whatever_it_says() {
     let evil = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;";
     let (customer, _) = desk.customer(evil);
     let session = desk.session_of(Role::Admin);
-    for path in paths(&desk, &customer.to_string()) {
+    for path in paths(&customer.to_string()) {
         let page = desk.get(&path, Some(&session)).body;
         assert!(!page.contains("<script>alert") && !page.contains("<img"), "{path}");
         assert_eq!(page.matches("<script").count(), 1, "{path}");

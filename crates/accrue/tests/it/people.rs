@@ -101,7 +101,7 @@ fn an_invitation_can_be_withdrawn() {
     let sent = invite(&billing, "bob@example.com", Role::Read);
     let page = PageRequest::default();
     let listed = || block_on(billing.list_invitations(&page)).unwrap().data;
-    assert_eq!(listed(), [sent.invitation.clone()]);
+    assert_eq!(listed(), std::slice::from_ref(&sent.invitation));
     block_on(billing.withdraw_invitation(sent.invitation.id)).unwrap();
     assert_eq!(listed(), []);
     assert_eq!(accept(&billing, &sent.token.reveal()), None);

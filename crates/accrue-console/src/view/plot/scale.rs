@@ -29,6 +29,11 @@ impl Scale {
         Self { low, high, step, bottom, top }
     }
 
+    /// Returns the least and the greatest figure with their places, for the script that lets a line be dragged.
+    pub(super) fn ends(&self) -> String {
+        format!("{} {} {} {}", self.low, self.bottom, self.high, self.top)
+    }
+
     /// Returns the place of a figure.
     pub(super) fn place(&self, figure: f64) -> f64 {
         let share = (figure - self.low) / (self.high - self.low);
