@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod alerts;
 pub(crate) mod audit;
+pub(crate) mod backfills;
 pub(crate) mod customer;
 pub(crate) mod customers;
 pub(crate) mod entrance;

@@ -9,8 +9,8 @@ use matchit::Router;
 use crate::{
     answer::{Answer, Failure},
     page::{
-        accounts, alerts, audit, customer, customers, entrance, events, keys, overview, people,
-        webhooks,
+        accounts, alerts, audit, backfills, customer, customers, entrance, events, keys, overview,
+        people, webhooks,
     },
     visit::Visit,
 };
@@ -80,6 +80,11 @@ routes! {
     OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts" => alerts::create;
     OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts/{alert}/delete" => alerts::delete;
     READ, GET "/a/{account}/events" => events::show;
+    READ, GET "/a/{account}/backfills" => backfills::show;
+    OPERATE, POST "/a/{account}/backfills" => backfills::create;
+    READ, GET "/a/{account}/backfills/{backfill}" => backfills::one;
+    OPERATE, POST "/a/{account}/backfills/{backfill}/close" => backfills::close;
+    OPERATE, POST "/a/{account}/backfills/{backfill}/revert" => backfills::revert;
     READ, GET "/a/{account}/webhooks" => webhooks::show;
     READ, GET "/a/{account}/messages/{message}" => webhooks::message;
     OPERATE, POST "/a/{account}/messages/{message}/send-again" => webhooks::send_again;

@@ -30,6 +30,14 @@ impl Faults {
         Ok(faults)
     }
 
+    /// Takes what is wrong with a field of the engine's for one of the form's.
+    pub(crate) fn under(mut self, field: &str, own: &str) -> Self {
+        if let Some(text) = self.by_field.remove(field) {
+            self.add(own, &text);
+        }
+        self
+    }
+
     /// Says what is wrong with a field.
     pub(crate) fn add(&mut self, field: &str, text: &str) {
         self.by_field.entry(field.to_owned()).or_insert_with(|| text.to_owned());
@@ -95,6 +103,10 @@ impl Form<'_> {
                     @if let Some(general) = &self.faults.general { p { (sentence(general)) } }
                     @if count == 1 { p { "One field is to be changed." } }
                     @if count > 1 { p { (count) " fields are to be changed." } }
+                    // Paths are of no field of a form.
+                    @for (field, text) in &self.faults.by_field {
+                        @if field.contains('.') { p { code { (field) } ": " (text) } }
+                    }
                 }
             }
         }

@@ -17,6 +17,7 @@ pub(crate) enum Section {
     Overview,
     Customers,
     Events,
+    Backfills,
     Webhooks,
     Keys,
     People,
@@ -85,6 +86,11 @@ fn done(code: &str) -> Option<&'static str> {
         "sent-again" => "The message will be sent again.",
         "endpoint-created" => "The endpoint is created: messages from now on are sent to it.",
         "endpoint-changed" => "The endpoint is changed.",
+        "backfill-created" => "The backfill is open: its events can be sent.",
+        "backfill-closed" => "The backfill is closed: its figures count once they are reflected.",
+        "backfill-reverted" => {
+            "The backfill is reverted: its figures count until that is reflected."
+        }
         "alert-created" => "The alert is created.",
         "alert-deleted" => "The alert is deleted.",
         _ => return None,
@@ -159,6 +165,7 @@ fn links(visit: &Visit, section: Section) -> Markup {
                 (link(&visit.in_account(&[]), section == Section::Overview, "Overview"))
                 (own(Section::Customers, "customers", "Customers"))
                 (own(Section::Events, "events", "Events"))
+                (own(Section::Backfills, "backfills", "Backfills"))
                 (own(Section::Webhooks, "webhooks", "Webhooks"))
                 (own(Section::Keys, "keys", "API keys"))
             }

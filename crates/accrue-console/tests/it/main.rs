@@ -9,6 +9,7 @@
 
 mod alerts;
 mod audit;
+mod backfills;
 mod doors;
 mod entrance;
 mod fuzz;

@@ -7,7 +7,15 @@ use crate::support::Desk;
 
 fn paths(customer: &str) -> Vec<String> {
     let mut paths: Vec<_> = ["/accounts", "/open?account=", "/audit"].map(str::to_owned).into();
-    for page in ["", "/customers", "/events", "/events?ids=event-1,none", "/webhooks", "/keys"] {
+    for page in [
+        "",
+        "/customers",
+        "/events",
+        "/events?ids=event-1,none",
+        "/backfills",
+        "/webhooks",
+        "/keys",
+    ] {
         paths.push(format!("/a/acme{page}"));
     }
     paths.push(format!("/a/acme/customers/{customer}"));
