@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use accrue::{Billing, Error, Name};
+use accrue::{
+    Billing, Error, Name,
+    webhook::{Reach, WebhookKey},
+};
 use bytes::Bytes;
 use http::{Method, Request, Response, header, request::Parts};
 use maud::html;
@@ -46,6 +49,7 @@ impl Console {
             base: String::new(),
             origin: None,
             transport: Transport::Tls,
+            webhooks: None,
         };
         ConsoleBuilder { site }
     }
@@ -225,6 +229,14 @@ impl ConsoleBuilder {
     #[must_use]
     pub fn over_plain_http(mut self) -> Self {
         self.site.transport = Transport::Plain;
+        self
+    }
+
+    /// Lets admins create webhook endpoints: with the key that their secrets are computed from, and where they may
+    /// lie. Both are those of the API and of the worker that sends messages.
+    #[must_use]
+    pub fn webhooks(mut self, key: WebhookKey, reach: Reach) -> Self {
+        self.site.webhooks = Some((key, reach));
         self
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod backfills;
 pub(crate) mod customer;
 pub(crate) mod customers;
+pub(crate) mod endpoints;
 pub(crate) mod entrance;
 pub(crate) mod events;
 pub(crate) mod keys;

@@ -9,8 +9,8 @@ use matchit::Router;
 use crate::{
     answer::{Answer, Failure},
     page::{
-        accounts, alerts, audit, backfills, customer, customers, entrance, events, keys, overview,
-        people, webhooks,
+        accounts, alerts, audit, backfills, customer, customers, endpoints, entrance, events, keys,
+        overview, people, webhooks,
     },
     visit::Visit,
 };
@@ -86,6 +86,9 @@ routes! {
     OPERATE, POST "/a/{account}/backfills/{backfill}/close" => backfills::close;
     OPERATE, POST "/a/{account}/backfills/{backfill}/revert" => backfills::revert;
     READ, GET "/a/{account}/webhooks" => webhooks::show;
+    ADMIN, POST "/a/{account}/webhooks" => endpoints::create;
+    OPERATE, POST "/a/{account}/webhooks/{endpoint}/enable" => endpoints::enable;
+    OPERATE, POST "/a/{account}/webhooks/{endpoint}/disable" => endpoints::disable;
     READ, GET "/a/{account}/messages/{message}" => webhooks::message;
     OPERATE, POST "/a/{account}/messages/{message}/send-again" => webhooks::send_again;
     READ, GET "/a/{account}/keys" => keys::show;

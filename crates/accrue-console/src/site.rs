@@ -1,6 +1,9 @@
 //! What all pages share: the engine, who signs people in, and where the console is.
 
-use accrue::Billing;
+use accrue::{
+    Billing,
+    webhook::{Reach, WebhookKey},
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::sign_in::SignIn;
@@ -14,6 +17,8 @@ pub(crate) struct Site {
     /// Origin by which browsers reach it, where the host has said so.
     pub(crate) origin: Option<String>,
     pub(crate) transport: Transport,
+    /// Key that the secrets of webhook endpoints are computed from, and where those may lie.
+    pub(crate) webhooks: Option<(WebhookKey, Reach)>,
 }
 
 /// How browsers reach it.

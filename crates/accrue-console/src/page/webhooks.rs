@@ -13,7 +13,7 @@ use crate::{
     answer::{Answer, Failure},
     site::query,
     view::{
-        form,
+        form::{self, Control, Faults, Field, Form},
         layout::{self, Head, Section},
         part::{
             Column::{Number, Text},
@@ -26,11 +26,20 @@ use crate::{
 
 /// Lists the endpoints, and the messages that were sent.
 pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
+    Ok(Answer::page(list(visit, &Faults::default(), &html! {}).await?))
+}
+
+/// Draws them, below what a form has come to.
+pub(super) async fn list(
+    visit: &Visit,
+    faults: &Faults,
+    above: &Markup,
+) -> Result<Markup, Failure> {
     let account = visit.account()?;
     let endpoints = account.list_webhook_endpoints(&PageRequest::first(20)?).await?.data;
     let filter = SentMessageFilter { without_payload: true, ..SentMessageFilter::default() };
     let sent = account.list_sent_messages(&filter, &visit.page_of(50)?).await?;
-    let rows = html! { @for endpoint in &endpoints { (endpoint_row(endpoint)) } };
+    let rows = html! { @for endpoint in &endpoints { (endpoint_row(visit, endpoint)) } };
     let messages = html! {
         @for message in &sent.data {
             tr {
@@ -41,19 +50,38 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
             }
         }
     };
+    let form = Form { name: "endpoint", typed: &visit.form, faults };
+    let field = Field {
+        name: "url",
+        label: "Address",
+        hint: "It begins with https://, and is reached from the internet.",
+        control: Control::Text("url", "off"),
+    };
     let content = html! {
+        (above)
         @if endpoints.is_empty() {
-            (empty("No endpoints yet", "A program of the account adds them over the API, and messages from then on are sent to them."))
+            (empty("No endpoints yet", "Add one, here or over the API: messages from then on are sent to it."))
         } @else {
-            (table("Endpoints", &[Text("Address"), Text("Status"), Text("Created (UTC)")], &rows))
+            (table("Endpoints", &[Text("Address"), Text("Status"), Text("Created (UTC)"), Text("Actions")], &rows))
         }
         @if !sent.data.is_empty() {
             (table("Messages of the last 30 days", &[Text("At (UTC)"), Text("Type"), Text("Status"), Number("Attempts")], &messages))
         }
         (next(&visit.in_account(&["webhooks"]), &[], sent.next_cursor.as_ref()))
+        @if visit.may(Role::Admin) && visit.site.webhooks.is_some() {
+            section.card aria-labelledby="add-title" {
+                h2 id="add-title" { "Add an endpoint" }
+                form method="post" action=(visit.in_account(&["webhooks"])) {
+                    (form::token(visit))
+                    (form.summary())
+                    (form.field(&field))
+                    button.primary type="submit" { "Add the endpoint" }
+                }
+            }
+        }
     };
     let head = Head { title: "Webhooks", section: Section::Webhooks, above: Vec::new() };
-    Ok(Answer::page(layout::page(visit, head, content).await?))
+    layout::page(visit, head, content).await
 }
 
 /// Shows a message with its body, and what became of it.
@@ -104,7 +132,7 @@ pub(crate) fn standing(message: &SentMessage) -> Markup {
     }
 }
 
-fn endpoint_row(endpoint: &Endpoint) -> Markup {
+fn endpoint_row(visit: &Visit, endpoint: &Endpoint) -> Markup {
     let standing = match endpoint.is_enabled() {
         true => chip(Standing::Good, "Enabled"),
         false => chip(Standing::Off, "Disabled"),
@@ -114,6 +142,14 @@ fn endpoint_row(endpoint: &Endpoint) -> Markup {
             th.id scope="row" { (endpoint.url.as_str()) }
             td { (standing) }
             td { (time::instant(endpoint.created_at)) }
+            td {
+                @if visit.may(Role::Operate) {
+                    @let id = endpoint.id.to_string();
+                    @let to = |action: &str| visit.in_account(&["webhooks", &id, action]);
+                    @if endpoint.is_enabled() { (form::button(visit, &to("disable"), "Disable", "quiet")) }
+                    @else { (form::button(visit, &to("enable"), "Enable", "quiet")) }
+                } @else { "–" }
+            }
         }
     }
 }

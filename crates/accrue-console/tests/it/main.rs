@@ -17,3 +17,4 @@ mod keys;
 mod pages;
 mod people;
 mod support;
+mod webhooks;
