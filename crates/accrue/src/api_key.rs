@@ -1,15 +1,15 @@
 //! API keys, by which the callers of an account are authenticated.
 //!
 //! A key is an id and a secret. Its token, which has both, is shown once; only the SHA-256 of the
-//! secret is kept, which is enough for 192 random bits.
+//! secret is kept.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::Choice;
 
-use crate::{AccountId, ApiKeyId, Entropy, Error, Name, Timestamp, hex, limits};
+pub use crate::token::Token;
+use crate::{AccountId, ApiKeyId, Error, Name, Timestamp, limits, token::SecretHash};
 
 /// An API key of an account, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,81 +39,8 @@ pub struct IssuedApiKey {
     pub token: ApiToken,
 }
 
-/// Token that a caller shows: the id of a key and its secret. Its text is seen only where it is
-/// [revealed](Self::reveal).
-#[derive(Clone)]
-pub struct ApiToken {
-    id: ApiKeyId,
-    secret: Secret,
-}
-
-/// The random part of a token.
-type Secret = [u8; 24];
-
-/// Prefix of every token, so that one is recognized where it does not belong.
-const PREFIX: &str = "accrue_";
-const ID_BYTES: usize = 16;
-const CHECKSUM_BYTES: usize = 4;
-const TOKEN_BYTES: usize = PREFIX.len() + 2 * (ID_BYTES + size_of::<Secret>() + CHECKSUM_BYTES);
-
-impl ApiToken {
-    pub(crate) fn draw(id: ApiKeyId, entropy: &dyn Entropy) -> Self {
-        let mut secret = Secret::default();
-        entropy.fill(&mut secret);
-        Self { id, secret }
-    }
-
-    /// Returns the text of the token: `accrue_`, and 88 hexadecimal digits for the id, the secret
-    /// and a checksum of both.
-    #[must_use]
-    pub fn reveal(&self) -> String {
-        let bytes = [self.id.as_bytes().as_slice(), &self.secret, &self.checksum()].concat();
-        format!("{PREFIX}{}", hex::encode(&bytes))
-    }
-
-    /// Parses a token; none where the text is not one, such as a typo.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix(PREFIX).filter(|_| text.len() == TOKEN_BYTES)?;
-        let bytes = hex::decode(digits)?;
-        let (id, rest) = bytes.split_first_chunk::<ID_BYTES>()?;
-        let (secret, checksum) = rest.split_first_chunk()?;
-        let token = Self { id: ApiKeyId::from_bytes(*id), secret: *secret };
-        (token.checksum().as_slice() == checksum).then_some(token)
-    }
-
-    /// Returns the id of its key.
-    #[must_use]
-    pub const fn id(&self) -> ApiKeyId {
-        self.id
-    }
-
-    fn checksum(&self) -> [u8; CHECKSUM_BYTES] {
-        let sha = Sha256::new().chain_update(PREFIX).chain_update(self.id.as_bytes());
-        let digest: [u8; 32] = sha.chain_update(self.secret).finalize().into();
-        digest.first_chunk().copied().unwrap_or_default()
-    }
-
-    fn hash(&self) -> SecretHash {
-        SecretHash(hex::encode(&Sha256::digest(self.secret)))
-    }
-}
-
-impl fmt::Debug for ApiToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiToken").field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
-/// SHA-256 of a secret, as digits: all that is kept of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-struct SecretHash(String);
-
-impl SecretHash {
-    fn is(&self, other: &Self) -> Choice {
-        self.0.as_bytes().ct_eq(other.0.as_bytes())
-    }
-}
+/// Token of an API key: `accrue_` and 88 hexadecimal digits.
+pub type ApiToken = Token<ApiKeyId>;
 
 /// Stored row of a key: its account, and the hashes of its secrets, two at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,7 +56,7 @@ pub(crate) struct ApiKeyEntry {
 impl ApiKeyEntry {
     pub(crate) fn issue(account: AccountId, name: Name, token: &ApiToken, now: Timestamp) -> Self {
         let key = ApiKey {
-            id: token.id,
+            id: token.id(),
             name,
             created_at: now,
             rotated_at: None,
@@ -179,48 +106,6 @@ impl ApiKeyEntry {
         let previous = self.previous.as_ref().filter(|_| overlaps);
         let is_previous = previous.map_or_else(|| Choice::from(0), |hash| hash.is(&shown));
         let is_secret = self.secret.is(&shown) | is_previous;
-        token.id == self.key.id && self.key.revoked_at.is_none() && is_secret.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SeededEntropy;
-
-    fn token() -> ApiToken {
-        let entropy = SeededEntropy::new(1);
-        ApiToken::draw(ApiKeyId::generate(Timestamp::MIN, &entropy), &entropy)
-    }
-
-    #[test]
-    fn a_token_reads_back() {
-        let token = token();
-        let text = token.reveal();
-        assert_eq!(text.len(), TOKEN_BYTES);
-        let read = ApiToken::parse(&text).unwrap();
-        assert_eq!((read.id, read.secret), (token.id, token.secret));
-    }
-
-    #[test]
-    fn every_typo_is_seen_before_a_store_is_asked() {
-        let text = token().reveal();
-        for at in 0..text.len() {
-            let mut other = text.clone().into_bytes();
-            other[at] = if other[at] == b'0' { b'1' } else { b'0' };
-            assert!(ApiToken::parse(&String::from_utf8(other).unwrap()).is_none(), "{at}");
-        }
-        let long = format!("{text}0");
-        for other in ["", "accrue_", &text[1..], &text[..text.len() - 2], &long, "accrue_é"] {
-            assert!(ApiToken::parse(other).is_none(), "{other}");
-        }
-        assert!(ApiToken::parse(&text.to_uppercase()).is_none());
-    }
-
-    #[test]
-    fn nothing_shows_a_token_that_is_not_asked_to() {
-        let token = token();
-        let shown = format!("{token:?}");
-        assert_eq!(shown, format!("ApiToken {{ id: {}, .. }}", token.id));
+        token.id() == self.key.id && self.key.revoked_at.is_none() && is_secret.into()
     }
 }

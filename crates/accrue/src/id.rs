@@ -75,6 +75,8 @@ ids! {
     AlertId,
     /// Id of an API key.
     ApiKeyId,
+    /// Id of an entry of the audit log.
+    AuditEntryId,
     /// Id of a backfill.
     BackfillId,
     /// Id of a coupon.
@@ -89,6 +91,8 @@ ids! {
     CustomerId,
     /// Id of a transaction of a customer's balance.
     BalanceTransactionId,
+    /// Id of an invitation of a person.
+    InvitationId,
     /// Id of an invoice.
     InvoiceId,
     /// Id of a line of an invoice.
@@ -107,6 +111,8 @@ ids! {
     PaymentAttemptId,
     /// Id of a payment method.
     PaymentMethodId,
+    /// Id of a person.
+    PersonId,
     /// Id of a plan.
     PlanId,
     /// Id of a session in the portal.
@@ -119,6 +125,8 @@ ids! {
     AdjustmentIntervalId,
     /// Id of a price interval: a price while it is in force for a subscription.
     PriceIntervalId,
+    /// Id of a session of a person.
+    SessionId,
     /// Id of a subscription.
     SubscriptionId,
     /// Id of a top-up.

@@ -109,7 +109,8 @@
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`coupon`], [`usage`], [`backfill`],
 //!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], the references between resources;
-//!   [`api_key`] and [`portal`], the credentials of callers and of customers; and [`idempotency`], the answers that are kept by key.
+//!   [`api_key`] and [`portal`], the credentials of callers and of customers; [`person`], those who work with the
+//!   engine, and [`audit`], what they did; and [`idempotency`], the answers that are kept by key.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, declared on one page.
@@ -145,6 +146,7 @@
 pub mod account;
 pub mod alert;
 pub mod api_key;
+pub mod audit;
 pub mod backfill;
 pub mod cost;
 pub mod coupon;
@@ -156,6 +158,7 @@ pub mod invoice;
 pub mod item;
 pub mod limits;
 pub mod metric;
+pub mod person;
 pub mod plan;
 pub mod portal;
 pub mod price;
@@ -186,6 +189,7 @@ mod rating;
 mod system;
 mod text;
 mod time;
+mod token;
 mod zone;
 
 #[cfg(feature = "system")]
@@ -203,11 +207,12 @@ pub use self::{
     error::{Error, ErrorKind, RefusedEvent, Violation},
     fraction::{Fraction, FractionError},
     id::{
-        AdjustmentId, AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId,
-        CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId, DeliveryAttemptId,
-        IdError, IdOr, InvoiceId, InvoiceLineId, ItemId, LedgerEntryId, MessageId, MetricId,
-        PaymentAttemptId, PaymentMethodId, PlanId, PortalSessionId, PriceId, PriceIntervalId,
-        SubscriptionId, TopUpId, WebhookEndpointId,
+        AdjustmentId, AdjustmentIntervalId, AlertId, ApiKeyId, AuditEntryId, BackfillId,
+        BalanceTransactionId, CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId,
+        DeliveryAttemptId, IdError, IdOr, InvitationId, InvoiceId, InvoiceLineId, ItemId,
+        LedgerEntryId, MessageId, MetricId, PaymentAttemptId, PaymentMethodId, PersonId, PlanId,
+        PortalSessionId, PriceId, PriceIntervalId, SessionId, SubscriptionId, TopUpId,
+        WebhookEndpointId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

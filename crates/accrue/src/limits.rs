@@ -178,6 +178,24 @@ pub const EXPRESSION_DEPTH: usize = 64;
 pub const SWITCHES: usize = 1_000;
 /// The longest time that an API key's old secret is good beside the new one, in days.
 pub const API_KEY_OVERLAP_DAYS: u64 = 30;
+/// The most people, disabled ones included.
+pub const PEOPLE: usize = 1_000;
+/// The most bytes of the hash of a password.
+pub const PASSWORD_HASH_BYTES: usize = 1_024;
+/// The time for which an invitation is good, in hours.
+pub const INVITATION_HOURS: u64 = 72;
+/// The time for which the invitation of the first person is good, in hours.
+pub const FIRST_INVITATION_HOURS: u64 = 24;
+/// The time without a request after which a session is over.
+pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
+/// The time after which a session is over, however it is used.
+pub const SESSION_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The time for which a session's use is not written again.
+pub const SESSION_USE: Duration = Duration::from_secs(5 * 60);
+/// The time for which entries of the audit log are kept, in days.
+pub const AUDIT_DAYS: u64 = 400;
+/// The longest subject of an entry of the audit log, in characters.
+pub const AUDIT_SUBJECT_CHARACTERS: usize = 200;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
 /// The most comparisons that an event takes with all metrics of an account.

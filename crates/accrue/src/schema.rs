@@ -1,4 +1,5 @@
-//! The catalogue: every table, its key layout and its document, on two pages: what is metered, and its bills.
+//! The catalogue: every table, its key layout and its document, by page: what is metered, its bills,
+//! messages, and people.
 //!
 //! A row of `tables!` declares a table: the parts of its keys, the type of its documents, and what is
 //! scanned and read of it. The functions come from the row (`schema/tables.rs` says how), and
@@ -6,7 +7,7 @@
 //! `schema/`, by subject.
 //!
 //! A key begins with the account, ended by a zero byte (an account id has none), unless it is of
-//! `api_key`, `deadline`, `record` or `record_part`; ids are their 16 bytes, instants 8 bytes of microseconds,
+//! `api_key`, `deadline`, `record` or `record_part`, or of what is the host's: people, and the audit log; ids are their 16 bytes, instants 8 bytes of microseconds,
 //! numbers their bytes from the greatest on. A currency, a pricing unit or the code of a coupon is ended by a
 //! zero byte too, unless it stands last, as any other text of the caller does. So rows lie in the order in
 //! which they are read. A name that is no longer used is retired, and never used again.
@@ -43,6 +44,6 @@ pub(crate) use self::{
         Index, hour_at, id_at, instant_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
-    key::account_of,
+    key::{account_of, behind_account},
     slot::{Guards, Slot},
 };

@@ -123,6 +123,13 @@ texts! {
     Email: "e-mail address", Characters 1..=limits::EMAIL_CHARACTERS, no_control_characters, an_address;
 }
 
+impl AccountId {
+    /// Stands for the host, where an operation is of no account.
+    pub(crate) fn host() -> Self {
+        Self("(host)".into())
+    }
+}
+
 fn no_control_characters(what: &'static str, text: &str) -> Result<(), TextError> {
     if text.chars().any(char::is_control) {
         return Err(TextError::ControlCharacter { what });

@@ -5,6 +5,7 @@
 //! the kernel when it is made ([`CatchUp`]).
 
 mod apply;
+mod audit;
 mod call;
 mod decoded;
 mod guard;
@@ -20,7 +21,7 @@ mod trace;
 mod transaction;
 
 pub(super) use self::{
-    apply::{Applied, Command, Op, Request, apply, apply_open, apply_step},
+    apply::{Applied, Command, Op, Request, apply_open, apply_step, apply_unaudited},
     decoded::{Decoded, Says},
     guard::Guard,
     patience::Patience,

@@ -1,10 +1,11 @@
-//! The rows of the catalogue, on three pages.
+//! The rows of the catalogue, on four pages.
 
 mod bills;
 mod messages;
 mod metering;
+mod people;
 
-pub(crate) use self::{bills::*, messages::*, metering::*};
+pub(crate) use self::{bills::*, messages::*, metering::*, people::*};
 use crate::store::Table;
 
-pages! { bills, messages, metering }
+pages! { bills, messages, metering, people }

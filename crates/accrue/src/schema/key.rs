@@ -2,10 +2,10 @@ use smallvec::SmallVec;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
-    Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MessageId, MetricId, PlanId,
-    PriceId, PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
-    WebhookEndpointId,
+    AccountId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
+    CustomerId, Error, EventKey, ExternalId, IdempotencyKey, InvitationId, InvoiceId, ItemId,
+    MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit, RedemptionCode, SessionId,
+    SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -79,7 +79,8 @@ macro_rules! parts {
 parts! {
     AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
-    MessageId, SubscriptionId, TopUpId, WebhookEndpointId: |id| id.as_bytes();
+    MessageId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,
+    SessionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
     BucketSlot: |slot| &[slot.byte()];
@@ -140,6 +141,12 @@ pub(crate) fn account_of(key: &Key) -> Result<AccountId, Error> {
     let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
     let account = text.and_then(|text| AccountId::parse(text).ok());
     account.ok_or_else(|| Error::corrupt(format!("the key {key} begins with no account")))
+}
+
+/// Returns bytes that lie behind all keys that begin with an account, and before those of the next one: an
+/// account has no control character.
+pub(crate) fn behind_account(account: &AccountId) -> Vec<u8> {
+    [account.as_str().as_bytes(), &[1]].concat()
 }
 
 /// It has no control character, and no zero byte: what ends it.
@@ -234,6 +241,10 @@ read_parts! {
     BackfillId => Self: |rest| take(rest).map(Self::from_bytes);
     CustomerId => Self: |rest| take(rest).map(Self::from_bytes);
     InvoiceId => Self: |rest| take(rest).map(Self::from_bytes);
+    PersonId => Self: |rest| take(rest).map(Self::from_bytes);
+    SessionId => Self: |rest| take(rest).map(Self::from_bytes);
+    InvitationId => Self: |rest| take(rest).map(Self::from_bytes);
+    Timestamp => Self: |rest| Self::from_micros(i64::from_be_bytes(take(rest)?)).ok();
     TopUpId => Self: |rest| take(rest).map(Self::from_bytes);
     /// The id of a metric or of a cell: the bytes do not tell which.
     CellId => [u8; 16]: |rest| take(rest);

@@ -3,6 +3,7 @@
 
 mod bills;
 mod messages;
+mod people;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -83,6 +84,7 @@ fn story() -> Fixture {
     bills::tax(&fixture);
     bills::list_payment_methods(&fixture);
     messages::send(&fixture);
+    people::work(&fixture);
     fixture
 }
 

@@ -81,7 +81,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub async fn issue_api_key(&self, name: Name) -> Result<IssuedApiKey, Error> {
-        apply_open(self.shared(), self.id(), &IssueApiKey { name }).await
+        apply_open(self, &IssueApiKey { name }).await
     }
 
     /// Rotates an API key: it gets a new secret. The current one stays valid for `overlap`, 30 days
@@ -113,13 +113,13 @@ impl Account {
         id: ApiKeyId,
         overlap: Duration,
     ) -> Result<IssuedApiKey, Error> {
-        apply_open(self.shared(), self.id(), &RotateApiKey { id, overlap }).await
+        apply_open(self, &RotateApiKey { id, overlap }).await
     }
 
     /// Revokes an API key: from now on none of its tokens is valid. A second time changes nothing,
     /// so that it can be done again where the outcome is unknown.
     pub async fn revoke_api_key(&self, id: ApiKeyId) -> Result<ApiKey, Error> {
-        apply_open(self.shared(), self.id(), &RevokeApiKey { id }).await
+        apply_open(self, &RevokeApiKey { id }).await
     }
 
     /// Returns an API key, also a revoked one.
@@ -158,6 +158,10 @@ impl Command for IssueApiKey {
         "issue_api_key"
     }
 
+    fn subject(&self) -> Option<String> {
+        Some(self.name.to_string())
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
         let id = ApiKeyId::generate(tx.now, tx.entropy());
         let token = ApiToken::draw(id, tx.entropy());
@@ -181,6 +185,10 @@ impl Command for RotateApiKey {
         "rotate_api_key"
     }
 
+    fn subject(&self) -> Option<String> {
+        Some(self.id.to_string())
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
         let before = api_key(tx, self.id).await?;
         let token = ApiToken::draw(self.id, tx.entropy());
@@ -200,6 +208,10 @@ impl Command for RevokeApiKey {
 
     fn name(&self) -> &'static str {
         "revoke_api_key"
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some(self.id.to_string())
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<ApiKey, Stop> {

@@ -95,6 +95,10 @@ impl Command for WithChanged {
         self.request.name()
     }
 
+    fn subject(&self) -> Option<String> {
+        self.request.subject()
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Outcome, Stop> {
         let subscription = self.request.run(tx).await?;
         let changed = changed(tx, &subscription).await?;
@@ -118,6 +122,10 @@ impl Command for LeavingInvoices {
 
     fn name(&self) -> &'static str {
         self.request.name()
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.request.subject()
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {

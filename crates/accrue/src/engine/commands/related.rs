@@ -60,6 +60,10 @@ impl<T: Naming + Send + Sync> Command for WithRelated<T> {
         self.request.name()
     }
 
+    fn subject(&self) -> Option<String> {
+        self.request.subject()
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(T, Related), Stop> {
         let outcome = self.request.run(tx).await?;
         let mut names = Names::default();

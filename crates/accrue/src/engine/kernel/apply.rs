@@ -6,9 +6,12 @@ use std::{pin::Pin, time::Duration};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{Patience, Shared, Stop, Transaction, trace::Span, transaction::Ended};
+use super::{
+    Account, Patience, Shared, Stop, Transaction, audit::Audit, trace::Span, transaction::Ended,
+};
 use crate::{
     AccountId, Error, Timestamp,
+    audit::subject_of,
     idempotency::Fingerprint,
     limits,
     store::{Commit, Key, StoreError, Version},
@@ -24,6 +27,11 @@ pub(in crate::engine) trait Command: Send + Sync {
 
     /// Names it, in its fingerprint and its span.
     fn name(&self) -> &'static str;
+
+    /// Says what it is about, for the audit log: the id, the alias or the name of a resource.
+    fn subject(&self) -> Option<String> {
+        None
+    }
 
     /// Runs it. What it writes is dropped where it ends with an error.
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Outcome, Stop>;
@@ -53,11 +61,15 @@ impl<A, T> Op<A, T> {
 }
 
 #[async_trait]
-impl<A: Send + Sync, T: Send> Command for Op<A, T> {
+impl<A: Serialize + Send + Sync, T: Send> Command for Op<A, T> {
     type Outcome = T;
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn subject(&self) -> Option<String> {
+        subject_of(&serde_json::to_value(&self.arguments).ok()?)
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<T, Stop> {
@@ -117,11 +129,10 @@ pub(in crate::engine) struct Decided<T> {
 
 /// Runs an operation without an idempotency key.
 pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
-    shared: &Shared,
-    account: &AccountId,
+    account: &Account,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply(shared, account, command, None).await? {
+    match apply(account, command, None).await? {
         Applied::Done(decided) => decided.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(error.into()),
@@ -134,7 +145,7 @@ pub(in crate::engine) async fn apply_step<C: Command + ?Sized>(
     account: &AccountId,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply(shared, account, command, None).await? {
+    match apply_unaudited(shared, account, command).await? {
         Applied::Done(done) => done.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
@@ -147,25 +158,34 @@ fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
     at.saturating_add(Duration::from_secs(limits::DECISION_SECONDS)) < now
 }
 
-/// Runs an operation and commits it, in a span of its own. Without a door nothing is kept beside
-/// the effect.
+/// Runs an operation of a caller and commits it, in a span of its own, with the entry of the audit log where
+/// somebody acts. Without a door nothing else is kept beside the effect.
 pub(in crate::engine) async fn apply<C: Command + ?Sized>(
-    shared: &Shared,
-    account: &AccountId,
+    account: &Account,
     command: &C,
     door: Option<&dyn Door<C::Outcome>>,
 ) -> Result<Applied<C::Outcome>, Error> {
+    let (span, audit) = (Span::of(command.name(), account.id()), Audit::of(account));
+    span.around(apply_within(&span, (account.shared(), account.id()), command, door, audit)).await
+}
+
+/// Runs and commits what nobody has asked for, in a span of its own.
+pub(in crate::engine) async fn apply_unaudited<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+) -> Result<Applied<C::Outcome>, Error> {
     let span = Span::of(command.name(), account);
-    span.around(apply_within(&span, shared, account, command, door)).await
+    span.around(apply_within(&span, (shared, account), command, None, None)).await
 }
 
 /// The only loop that commits.
 async fn apply_within<C: Command + ?Sized>(
     span: &Span,
-    shared: &Shared,
-    account: &AccountId,
+    (shared, account): (&Shared, &AccountId),
     command: &C,
     door: Option<&dyn Door<C::Outcome>>,
+    audit: Option<Audit<'_>>,
 ) -> Result<Applied<C::Outcome>, Error> {
     let mut held = shared.stripes.hold_none();
     let (mut lost, mut patience) = (0_usize, Patience::of_request());
@@ -178,7 +198,12 @@ async fn apply_within<C: Command + ?Sized>(
         let rows_read = span.attempt();
         tx.rows_read = rows_read.clone();
         let decided = match command.run(&mut tx).await {
-            Ok(outcome) => Ok(outcome),
+            Ok(outcome) => {
+                if let Some(audit) = audit {
+                    audit.note(&mut tx, command.name(), || command.subject())?;
+                }
+                Ok(outcome)
+            }
             // It may be for something that is there already.
             Err(Stop::Error(_) | Stop::First(_)) if tx.trusted().is_some() => {
                 trusts_caller = false;

@@ -41,7 +41,7 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { account, request } = self;
-            apply_open(account.shared(), account.id(), &*request).await
+            apply_open(&account, &*request).await
         })
     }
 }

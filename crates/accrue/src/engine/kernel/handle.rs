@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Shared, Transaction};
-use crate::{AccountId, Error, Timestamp, limits};
+use crate::{AccountId, Error, Timestamp, audit::Actor, limits};
 
 /// Handle on a store, which a host embeds. Cheap to clone; all clones are one.
 ///
@@ -16,11 +16,38 @@ use crate::{AccountId, Error, Timestamp, limits};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Billing(Arc<Shared>);
+pub struct Billing {
+    shared: Arc<Shared>,
+    /// Whoever its operations are done by, where they are to be audited.
+    actor: Option<Arc<Actor>>,
+}
 
 impl Billing {
     pub(in crate::engine) fn of(shared: Shared) -> Self {
-        Self(Arc::new(shared))
+        Self { shared: Arc::new(shared), actor: None }
+    }
+
+    /// Returns the same handle for somebody: what its operations write, and those of its accounts, is in the
+    /// [audit log](Self::list_audit), each in the commit of its effect.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Name, store::MemoryStore};
+    /// use accrue::audit::{Actor, AuditFilter};
+    ///
+    /// # pollster::block_on(async {
+    /// let billing = Billing::with_system(MemoryStore::new());
+    /// let import = billing.acting(Actor::host(Name::parse("import")?));
+    /// import.account(AccountId::parse("acme")?).issue_api_key(Name::parse("ci")?).await?;
+    /// let log = billing.list_audit(&AuditFilter::default(), &Default::default()).await?;
+    /// assert_eq!(log.data[0].who.name().as_str(), "import");
+    /// assert_eq!(log.data[0].operation, "issue_api_key");
+    /// assert_eq!(log.data[0].subject.as_deref(), Some("ci"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn acting(&self, actor: Actor) -> Self {
+        Self { shared: Arc::clone(&self.shared), actor: Some(Arc::new(actor)) }
     }
 
     /// Returns the handle on an account. It need not be configured first.
@@ -32,7 +59,7 @@ impl Billing {
     /// Returns the present instant by the clock that was handed in; it never goes back.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.0.now()
+        self.shared.now()
     }
 
     /// Returns the time by which [`now`](Self::now) is ahead of the clock, where that was set back:
@@ -60,17 +87,23 @@ impl Billing {
     /// ```
     #[must_use]
     pub fn clock_lag(&self) -> Option<Duration> {
-        self.0.clock_lag()
+        self.shared.clock_lag()
     }
 
     pub(in crate::engine) fn shared(&self) -> &Shared {
-        &self.0
+        &self.shared
+    }
+
+    /// Returns the handle for what is the host's and of no account: its rows are in tables whose keys begin
+    /// with none.
+    pub(in crate::engine) fn host(&self) -> Account {
+        self.account(self.shared.host.clone())
     }
 }
 
 impl fmt::Debug for Billing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Billing").field("store", &self.0.store).finish_non_exhaustive()
+        f.debug_struct("Billing").field("store", &self.shared.store).finish_non_exhaustive()
     }
 }
 
@@ -96,8 +129,37 @@ impl Account {
         &self.billing
     }
 
+    /// Returns the same handle for somebody: what its operations write is in the
+    /// [audit log](Billing::list_audit), each in the commit of its effect. Steps that time brings are nobody's.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// use accrue::audit::{Actor, AuditFilter};
+    ///
+    /// # pollster::block_on(async {
+    /// let billing = Billing::with_system(MemoryStore::new());
+    /// let account = billing.account(AccountId::parse("acme")?);
+    /// let account = account.acting(Actor::host(Name::parse("import")?));
+    /// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// account.create_customer(ada).await?;
+    /// let log = billing.list_audit(&AuditFilter::default(), &Default::default()).await?;
+    /// assert_eq!(log.data[0].account.as_ref(), Some(account.id()));
+    /// assert_eq!(log.data[0].subject.as_deref(), Some("Ada"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn acting(&self, actor: Actor) -> Self {
+        Self { billing: self.billing.acting(actor), id: self.id.clone() }
+    }
+
     pub(in crate::engine) fn shared(&self) -> &Shared {
         self.billing.shared()
+    }
+
+    /// Returns whoever its operations are done by, where they are to be audited.
+    pub(in crate::engine::kernel) fn actor(&self) -> Option<&Actor> {
+        self.billing.actor.as_deref()
     }
 
     /// Reads as of one instant: whatever is found, an error too, is so where all rows that were read still

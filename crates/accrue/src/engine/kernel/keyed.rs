@@ -197,8 +197,7 @@ impl Attempt {
             }
             let door =
                 KeyedDoor { attempt: self, found: &found, encode: &encode, keeps_errors: false };
-            let (shared, account) = (self.account.shared(), self.account.id());
-            match apply(shared, account, request, Some(&door)).await {
+            match apply(&self.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
                 Ok(Applied::LostTheKey) => {}
                 Ok(Applied::Unknown(decided, error)) => {
@@ -227,8 +226,7 @@ impl Attempt {
         let mut found = Found::default();
         for _ in 0..limits::RUNS {
             let door = KeyedDoor { attempt: self, found: &found, encode, keeps_errors: true };
-            let (shared, account) = (self.account.shared(), self.account.id());
-            let failure = match apply(shared, account, request, Some(&door)).await {
+            let failure = match apply(&self.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
                 Ok(Applied::LostTheKey) => None,
                 Ok(Applied::Unknown(decided, error)) => {

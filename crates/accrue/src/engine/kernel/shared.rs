@@ -25,6 +25,8 @@ pub(in crate::engine) struct Shared {
     pub(in crate::engine) first: &'static dyn CatchUp,
     /// Tells those who send messages that there is something to send.
     pub(in crate::engine) to_send: Event,
+    /// Name of the host, where an operation is of no account.
+    pub(in crate::engine) host: AccountId,
     clock: Arc<dyn Clock>,
     latest: AtomicI64,
 }
@@ -45,6 +47,7 @@ impl Shared {
             residents: Residents::new(),
             first,
             to_send: Event::new(),
+            host: AccountId::host(),
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),
         }

@@ -152,6 +152,11 @@ impl<'a> Transaction<'a> {
         }
     }
 
+    /// Tells whether it is of the host, and of no account.
+    pub(in crate::engine::kernel) fn is_of_host(&self) -> bool {
+        std::ptr::eq(self.account.as_str(), self.shared.host.as_str())
+    }
+
     /// Makes the other writers of these customers in this process wait.
     ///
     /// One that is yet to get its id is locked by its external id: another run would draw another.

@@ -4,7 +4,7 @@
 use crate::{
     AccountId, CustomerId, Error, ErrorKind, Timestamp,
     engine::{
-        kernel::{Applied, Patience, Shared, apply},
+        kernel::{Applied, Patience, Shared, apply_unaudited},
         time::{
             corrections::{Step, Stepped},
             transitions::ApplyTransitions,
@@ -52,7 +52,7 @@ pub(in crate::engine) async fn correct(
     patience: &mut Patience,
 ) -> Result<(), Error> {
     loop {
-        let stepped = match apply(shared, account, &Step { customer }, None).await? {
+        let stepped = match apply_unaudited(shared, account, &Step { customer }).await? {
             Applied::Done(stepped) => stepped.result?,
             Applied::LostTheKey => return Err(Error::contended()),
             // What was done is not done again.
@@ -92,7 +92,7 @@ async fn apply_together(
     most: usize,
     until: Timestamp,
 ) -> Result<(), Error> {
-    match apply(shared, account, &ApplyTransitions { customers, most, until }, None).await? {
+    match apply_unaudited(shared, account, &ApplyTransitions { customers, most, until }).await? {
         Applied::Done(applied) => applied.result,
         Applied::LostTheKey => Err(Error::contended()),
         // What was applied is not applied again.

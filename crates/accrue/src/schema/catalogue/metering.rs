@@ -41,7 +41,10 @@ tables! {
         -> AccountCorrections [guarded by AccountHead], read_often, resident;
 
     /// Guard of what an account configures: every commit that changes any of it writes it.
-    account_head(account) -> AccountHead;
+    account_head(account) -> AccountHead {
+        /// The heads of all accounts.
+        scan account_heads();
+    }
 
     /// Subscriptions that a customer's events may still count for.
     active_subscriptions(account, customer: CustomerId)
@@ -70,6 +73,8 @@ tables! {
     /// API keys, by when they were made.
     api_key_by_time(account, key: &ApiKey) = (account, key.created_at, key.id) -> Nothing {
         list api_keys(account);
+        /// The API keys of all accounts, account by account.
+        scan api_keys_by_account();
     }
 
     /// A backfill.
@@ -173,6 +178,8 @@ tables! {
     customer_head(account, customer: CustomerId) -> CustomerHead, read_often {
         /// The heads of all customers, those of customers that are yet to be created included.
         scan customer_heads(account);
+        /// Those of all accounts.
+        scan customer_heads_by_account();
         read read_customer_head(customer: CustomerId);
     }
 

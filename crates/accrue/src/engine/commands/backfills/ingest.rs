@@ -36,6 +36,10 @@ impl Command for IngestBackfill {
         "ingest_backfill"
     }
 
+    fn subject(&self) -> Option<String> {
+        Some(self.id.to_string())
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         checks::require_backfills(tx).await?;
         check_size(self.events.len())?;

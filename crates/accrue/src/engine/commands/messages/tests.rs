@@ -53,7 +53,7 @@ fn notified(account: &Account, customer: Option<&Customer>, minute: u64) -> Back
     let mut new = NewBackfill::new(timeframe);
     new.customer = customer.map(|of| of.id.into());
     let backfill = block_on(account.create_backfill(new).into_future()).unwrap();
-    block_on(apply_open(account.shared(), account.id(), &Notified(backfill.clone()))).unwrap();
+    block_on(apply_open(account, &Notified(backfill.clone()))).unwrap();
     backfill
 }
 

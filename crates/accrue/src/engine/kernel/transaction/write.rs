@@ -187,6 +187,12 @@ impl Transaction<'_> {
         &self.writes
     }
 
+    /// Tells whether there are any, those of guards' own rows included.
+    pub(in crate::engine::kernel) fn has_writes(&mut self) -> Result<bool, Error> {
+        self.write_heads()?;
+        Ok(!self.writes.is_empty())
+    }
+
     /// Returns all writes so far.
     pub(in crate::engine) fn all_writes(&mut self) -> Result<Vec<Change>, Error> {
         self.write_heads()?;

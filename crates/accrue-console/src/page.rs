@@ -1,0 +1,15 @@
+//! Pages, one file for each: what it reads of the engine, and what its forms do there.
+
+pub(crate) mod accounts;
+pub(crate) mod alerts;
+pub(crate) mod audit;
+pub(crate) mod backfills;
+pub(crate) mod customer;
+pub(crate) mod customers;
+pub(crate) mod endpoints;
+pub(crate) mod entrance;
+pub(crate) mod events;
+pub(crate) mod keys;
+pub(crate) mod overview;
+pub(crate) mod people;
+pub(crate) mod webhooks;

@@ -1,0 +1,179 @@
+//! Overview of an account: events by the hour, what waits, the newest customers with what they cost.
+
+use std::time::Duration;
+
+use accrue::{
+    Account, Decimal, ListFilter, PageRequest, Timeframe, Timestamp,
+    cost::CostQuery,
+    customer::Customer,
+    usage::{EventVolume, EventVolumeQuery},
+    webhook::{Message, SentMessage, SentMessageFilter},
+};
+use maud::{Markup, html};
+
+use crate::{
+    answer::{Answer, Failure},
+    view::{
+        layout::{self, Head, Section},
+        number::{count, grouped},
+        part::{
+            Column::{Number, Text},
+            empty, figure, table,
+        },
+        plot::{Plot, Point, Room, Shape},
+        time,
+    },
+    visit::Visit,
+};
+
+/// Hours of the plot of events.
+const HOURS: u64 = 48;
+/// Customers whose costs are shown.
+const CUSTOMERS: usize = 8;
+/// Messages that are shown.
+const MESSAGES: usize = 8;
+
+/// Shows the overview.
+pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
+    let account = visit.account()?;
+    let now = account.billing().now();
+    let volumes = volumes(&account, now).await?;
+    let waiting = account.list_messages(&PageRequest::first_of_messages(100)?).await?;
+    let customers =
+        account.list_customers(&ListFilter::default(), &PageRequest::first(CUSTOMERS)?).await?;
+    let costs = costs(&account, &customers.data, now).await?;
+    let filter = SentMessageFilter { without_payload: true, ..SentMessageFilter::default() };
+    let sent = account.list_sent_messages(&filter, &PageRequest::first(MESSAGES)?).await?.data;
+    let day: u64 = volumes.iter().rev().take(24).map(|of| of.count).sum();
+    let seconds = now.micros().rem_euclid(3_600_000_000) / 1_000_000;
+    let last = volumes.last().map_or(0, |of| of.count);
+    let points = volumes.iter().map(|of| Point {
+        label: time::hour(of.timeframe.start()),
+        value: Some(Decimal::from(of.count)),
+    });
+    let plot = Plot {
+        id: "plot-events",
+        title: "Events by the hour".to_owned(),
+        unit: "events".to_owned(),
+        over: "Hour (UTC)",
+        shape: Shape::Bars,
+        room: Room::All,
+        points: points.collect(),
+        marks: Vec::new(),
+    };
+    let more = if waiting.has_more() { "or more" } else { "" };
+    let waits = waiting.data.len().try_into().unwrap_or(u64::MAX);
+    let content = html! {
+        dl.figures {
+            (figure("Events in this hour", &count(last), &format!("{} of 60 minutes", seconds / 60)))
+            (figure("Events in 24 hours", &count(day), &rate(day)))
+            (figure("Messages that wait", &count(waits), more))
+        }
+        section aria-label="Events" { (plot.draw()) }
+        section aria-labelledby="costs-title" {
+            h2 id="costs-title" { "Cost today of the newest customers" }
+            (cost_table(visit, &costs))
+        }
+        section aria-labelledby="fires-title" {
+            h2 id="fires-title" { "Messages" }
+            (message_table(visit, &sent, &waiting.data))
+        }
+    };
+    let head = Head { title: "Overview", section: Section::Overview, above: Vec::new() };
+    Ok(Answer::page(layout::page(visit, head, content).await?))
+}
+
+/// Says how many events a second that is.
+fn rate(events_of_a_day: u64) -> String {
+    let thousandths = events_of_a_day.saturating_mul(1_000) / 86_400;
+    format!("{}.{:03} a second", thousandths / 1_000, thousandths % 1_000)
+}
+
+/// Reads the events of each hour, oldest first, those without any too.
+async fn volumes(account: &Account, now: Timestamp) -> Result<Vec<EventVolume>, Failure> {
+    let since = now.saturating_sub(Duration::from_secs((HOURS - 1) * 60 * 60));
+    let query = EventVolumeQuery::since(since);
+    let mut page = PageRequest::first(100)?;
+    let mut found = Vec::new();
+    loop {
+        let next = account.event_volume(query, &page).await?;
+        found.extend(next.data);
+        let Some(cursor) = next.next_cursor else { break };
+        page = page.after(cursor);
+    }
+    found.sort_by_key(|of| of.timeframe.start());
+    Ok(found)
+}
+
+/// Reads what customers cost since midnight, in UTC.
+async fn costs(
+    account: &Account,
+    customers: &[Customer],
+    now: Timestamp,
+) -> Result<Vec<(Customer, Option<(Decimal, String)>)>, Failure> {
+    let day = now.micros().rem_euclid(86_400_000_000).try_into().unwrap_or(0);
+    let today = Timeframe::new(now.saturating_sub(Duration::from_micros(day)), now).ok();
+    let mut found = Vec::new();
+    for customer in customers {
+        let cost = match today.filter(|today| today.start() < today.end()) {
+            Some(today) => {
+                let query = CostQuery { timeframe: today.into(), ..CostQuery::default() };
+                match account.customer_costs(customer.id, &query).await {
+                    Ok(costs) => costs.into_iter().next(),
+                    // What cannot be said now is left out: the others can.
+                    Err(error) if error.kind() != accrue::ErrorKind::Internal => None,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            None => None,
+        };
+        let cost = cost.map(|cost| (cost.total, cost.currency.to_string()));
+        found.push((customer.clone(), cost));
+    }
+    Ok(found)
+}
+
+fn cost_table(visit: &Visit, costs: &[(Customer, Option<(Decimal, String)>)]) -> Markup {
+    if costs.is_empty() {
+        return empty("No customers yet", "A program creates them over the API, with an API key.");
+    }
+    let rows = html! {
+        @for (customer, cost) in costs {
+            tr {
+                th scope="row" { a href=(visit.in_account(&["customers", &customer.id.to_string()])) { (customer.name) } }
+                td.number {
+                    @match cost { Some((total, unit)) => { (grouped(total)) " " (unit) }, None => { "–" } }
+                }
+            }
+        }
+    };
+    table("Cost since midnight (UTC)", &[Text("Customer"), Number("Cost")], &rows)
+}
+
+fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Markup {
+    if sent.is_empty() && waiting.is_empty() {
+        return empty(
+            "Nothing has fired yet",
+            "Alerts that fire, and what happens to customers and invoices, are messages: add a webhook endpoint, or take them in the host's program.",
+        );
+    }
+    let rows = html! {
+        @for message in waiting.iter().rev().take(MESSAGES) {
+            tr {
+                td { (time::instant(message.created_at)) }
+                th scope="row" { code { (message.message_type()) } }
+                td { (crate::view::part::chip(crate::view::part::Standing::Wait, "Waits")) }
+            }
+        }
+        @for message in sent {
+            tr {
+                td { (time::instant(message.created_at)) }
+                th scope="row" {
+                    a href=(visit.in_account(&["messages", &message.id.to_string()])) { code { (message.message_type) } }
+                }
+                td { (super::webhooks::standing(message)) }
+            }
+        }
+    };
+    table("Newest messages", &[Text("At (UTC)"), Text("Type"), Text("Status")], &rows)
+}

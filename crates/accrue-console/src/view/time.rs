@@ -1,0 +1,44 @@
+use accrue::Timestamp;
+use maud::{Markup, html};
+
+/// Shows an instant to the second, in UTC.
+pub(crate) fn instant(at: Timestamp) -> Markup {
+    let text = at.to_string();
+    html! { time datetime=(text) { (short(&text, 19)) } }
+}
+
+/// Shows an instant; a dash where there is none.
+pub(crate) fn maybe(at: Option<Timestamp>) -> Markup {
+    match at {
+        Some(at) => instant(at),
+        None => html! { span.none { "–" } },
+    }
+}
+
+/// Returns the day of an instant in UTC.
+pub(crate) fn day(at: Timestamp) -> String {
+    short(&at.to_string(), 10)
+}
+
+/// Returns the hour of an instant in UTC.
+pub(crate) fn hour(at: Timestamp) -> String {
+    short(&at.to_string(), 16)
+}
+
+fn short(text: &str, length: usize) -> String {
+    text.get(..length).unwrap_or(text).replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_is_shown_to_the_second_and_kept_whole() {
+        let at = Timestamp::parse("2026-03-10T12:00:01.5Z").unwrap();
+        let shown = instant(at).into_string();
+        let whole = "2026-03-10T12:00:01.500000Z";
+        assert_eq!(shown, format!("<time datetime=\"{whole}\">2026-03-10 12:00:01</time>"));
+        assert_eq!((day(at).as_str(), hour(at).as_str()), ("2026-03-10", "2026-03-10 12:00"));
+    }
+}

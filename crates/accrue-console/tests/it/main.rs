@@ -1,0 +1,20 @@
+//! The console through its one door, one fact a test.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod alerts;
+mod audit;
+mod backfills;
+mod doors;
+mod entrance;
+mod fuzz;
+mod keys;
+mod pages;
+mod people;
+mod support;
+mod webhooks;

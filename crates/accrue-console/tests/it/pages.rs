@@ -1,0 +1,146 @@
+//! Every page opens for each role, and shows what there is.
+
+use accrue::person::Role;
+use http::StatusCode;
+
+use crate::support::Desk;
+
+fn paths(customer: &str) -> Vec<String> {
+    let mut paths: Vec<_> = ["/accounts", "/open?account=", "/audit"].map(str::to_owned).into();
+    for page in [
+        "",
+        "/customers",
+        "/events",
+        "/events?ids=event-1,none",
+        "/backfills",
+        "/webhooks",
+        "/keys",
+    ] {
+        paths.push(format!("/a/acme{page}"));
+    }
+    paths.push(format!("/a/acme/customers/{customer}"));
+    paths.push(format!("/a/acme/customers/{customer}?group=region"));
+    paths
+}
+
+#[test]
+fn each_page_opens_for_each_role() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    for role in Role::ALL {
+        let session = desk.session_of(role);
+        let mut paths = paths(&customer.to_string());
+        if role >= Role::Operate {
+            paths.push(format!("/a/acme/subscriptions/{subscription}/alerts/new?thresholds=5,7"));
+        }
+        for path in paths {
+            let page = desk.get(&path, Some(&session));
+            assert_eq!(page.status, StatusCode::OK, "{path} as {role}");
+            well_formed(&page.body, &path);
+        }
+        for path in ["/accounts", "/audit", "/a/nobody", "/a/nobody/customers", "/a/nobody/keys"] {
+            assert_eq!(desk.get(path, Some(&session)).status, StatusCode::OK, "{path}");
+        }
+    }
+}
+
+/// What a browser and whoever reads with it rely on.
+fn well_formed(page: &str, path: &str) {
+    assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{path}");
+    assert_eq!(page.matches("<h1>").count(), 1, "{path}");
+    assert_eq!(page.matches("<main ").count(), 1, "{path}");
+    assert_eq!(page.matches("<table>").count(), page.matches("<caption>").count(), "{path}");
+    for forbidden in
+        [" style=", "<style", " onclick=", " onload=", "javascript:", "http://", "https://"]
+    {
+        assert!(!page.contains(forbidden), "{forbidden} in {path}");
+    }
+    let mut ids: Vec<_> =
+        page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id comes twice in {path}");
+    for rest in page.split(" for=\"").skip(1) {
+        assert!(ids.contains(&rest.split('"').next().unwrap()), "a label of nothing in {path}");
+    }
+    for name in ["aria-describedby", "aria-labelledby"] {
+        for rest in page.split(&format!(" {name}=\"")).skip(1) {
+            let named = rest.split('"').next().unwrap().split(' ');
+            assert!(named.into_iter().all(|id| ids.contains(&id)), "{name} of nothing in {path}");
+        }
+    }
+}
+
+#[test]
+fn a_customer_is_shown_with_figures_and_thresholds() {
+    let desk = Desk::new();
+    let (customer, _) = desk.customer("Tokens");
+    let session = desk.session_of(Role::Read);
+    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
+    for text in [
+        "Cost so far",
+        "Alert at 5",
+        "<td class=\"number\">600</td>",
+        "6 USD",
+        "ext-1",
+        "cost_exceeded",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(page.contains("Balance of USD after each entry"));
+    let overview = desk.get("/a/acme", Some(&session)).body;
+    assert!(
+        overview.contains("Events by the hour") && overview.contains("subscription.cost_exceeded")
+    );
+    let found = desk.get("/a/acme/events?ids=event-1", Some(&session)).body;
+    assert!(found.contains("Counts") && found.contains("tokens"));
+}
+
+#[test]
+fn a_customer_is_found_by_its_id_and_its_alias() {
+    let desk = Desk::new();
+    let (customer, _) = desk.customer("Tokens");
+    let session = desk.session_of(Role::Read);
+    for text in [customer.to_string(), "ext-1".to_owned()] {
+        let found = desk.get(&format!("/a/acme/customers?find={text}"), Some(&session));
+        assert_eq!(found.location(), format!("/console/a/acme/customers/{customer}"));
+    }
+    let none = desk.get("/a/acme/customers?find=nobody", Some(&session));
+    assert!(none.body.contains("No customer has this id or external id."));
+    let elsewhere = desk.get(&format!("/a/other/customers/{customer}"), Some(&session));
+    assert_eq!(elsewhere.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn a_name_is_text_whatever_it_says() {
+    let desk = Desk::new();
+    let evil = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;";
+    let (customer, _) = desk.customer(evil);
+    let session = desk.session_of(Role::Admin);
+    for path in paths(&customer.to_string()) {
+        let page = desk.get(&path, Some(&session)).body;
+        assert!(!page.contains("<script>alert") && !page.contains("<img"), "{path}");
+        assert_eq!(page.matches("<script").count(), 1, "{path}");
+    }
+    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    for path in
+        ["/a/acme/events?ids=", "/a/acme/customers?find=", "/audit?account=", "/accounts?done="]
+    {
+        let encoded: String = form_urlencoded::byte_serialize(evil.as_bytes()).collect();
+        let page = desk.get(&format!("{path}{encoded}"), Some(&session)).body;
+        assert_eq!(page.matches("<script").count(), 1, "{path}");
+    }
+}
+
+#[test]
+fn an_account_is_opened_by_any_id() {
+    let desk = Desk::new();
+    let session = desk.session_of(Role::Read);
+    let opened = desk.get("/open?account=a%2Fb+c", Some(&session));
+    assert_eq!(opened.location(), "/console/a/a%2Fb%20c");
+    let page = desk.get(opened.location(), Some(&session));
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("href=\"/console/a/a%2Fb%20c/keys\""));
+}
