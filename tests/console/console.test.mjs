@@ -198,9 +198,9 @@ test('a backfill is made, and closed after a look at what that changes', async (
   await enter('Backfills');
   await sound(page);
   const day = 86_400_000;
-  const at = (days) => new Date(Date.now() - days * day).toISOString().slice(0, 16);
-  await page.getByLabel(/^From|^Start/).first().fill(at(3));
-  await page.getByLabel(/^Until|^To|^End/).first().fill(at(1));
+  const at = (days) => new Date(Date.now() - days * day).toISOString().slice(0, 19);
+  await page.getByLabel('From', { exact: true }).fill(at(3));
+  await page.getByLabel('To', { exact: true }).fill(at(1));
   await page.getByRole('button', { name: 'Create the backfill' }).click();
   await page.getByText('The backfill is open').waitFor();
   const { data } = await create('/events/backfills');

@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use accrue::{Billing, ManualClock};
 use accrue_http::{Api, Failure, Portal, RateLimits};
@@ -12,6 +12,7 @@ use crate::{
     ServeOptions, StoreAt, StoreOpenError, Upkeep,
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
+    console_route::ConsoleRoute,
     documents::{DocumentRoute, LinkOptions},
     host_key::{HostKey, KeyError},
     process,
@@ -26,6 +27,7 @@ pub struct Host {
     connections: Connections,
     request_time: Duration,
     worker: Option<Worker>,
+    console: Option<ConsoleRoute>,
     clock: Option<Arc<ClockRoute>>,
     documents: Option<Arc<DocumentRoute>>,
 }
@@ -97,7 +99,8 @@ impl Host {
             None => options.store.open()?,
             Some(clock) => options.store.open_at(clock.clone())?,
         };
-        if keys.is_empty() && !billing.has_api_keys().await? {
+        // Whoever enters the console issues some.
+        if keys.is_empty() && !options.console && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
         let key = options.key.key(&options.store)?;
@@ -153,10 +156,11 @@ impl Host {
             builder = builder.portal(portal);
         }
         builder = builder.webhooks(options.webhooks.webhooks(key)?);
+        let console = options.console.then(|| ConsoleRoute::new(&billing, options, key));
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
         let worker = options.webhooks.worker(&billing, &api, key)?;
         let host = Self::kept_up_by(Upkeep::providing(billing, providers), api);
-        Ok(Self { documents, worker: Some(worker), ..host })
+        Ok(Self { documents, console: console.transpose()?, worker: Some(worker), ..host })
     }
 
     /// Makes a host of an engine and its API.
@@ -174,6 +178,7 @@ impl Host {
             connections,
             request_time: REQUEST_TIME,
             worker: None,
+            console: None,
             clock: None,
             documents: None,
         }
@@ -210,6 +215,19 @@ impl Host {
         &self.upkeep
     }
 
+    /// Returns the link by which the first person enters the console, where the server listens at this address: for one use,
+    /// and only where there are no people yet.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails.
+    pub async fn first_link(&self, address: SocketAddr) -> Result<Option<String>, accrue::Error> {
+        match &self.console {
+            Some(console) => console.first_link(address).await,
+            None => Ok(None),
+        }
+    }
+
     /// Returns the worker that delivers webhook messages, where this host has one.
     #[must_use]
     pub const fn worker(&self) -> Option<&Worker> {
@@ -231,6 +249,9 @@ impl Host {
             let _ = timeout(self.request_time, std::future::pending::<()>()).await;
         };
         let (method, path) = (request.method(), request.uri().path());
+        if let Some(console) = self.console_asked_for(path) {
+            return console.handle(request, end).await;
+        }
         if let Some(documents) = self.documents_asked_for(method, path) {
             return documents.answer(path).await;
         }
@@ -251,6 +272,7 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
+            None if self.console_asked_for(path).is_some() => "/console",
             None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
@@ -258,6 +280,10 @@ impl Host {
 
     fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
+    }
+
+    fn console_asked_for(&self, path: &str) -> Option<&ConsoleRoute> {
+        self.console.as_ref().filter(|console| console.is_asked_for(path))
     }
 
     fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {

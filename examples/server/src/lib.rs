@@ -6,6 +6,7 @@ mod auth;
 mod clock;
 mod clock_route;
 mod connections;
+mod console_route;
 mod documents;
 mod host;
 mod host_key;

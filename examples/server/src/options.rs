@@ -119,6 +119,14 @@ pub struct ServeOptions {
     #[arg(long)]
     pub sandbox_invoicing: bool,
 
+    /// Serves the console, web pages for the people who work with the engine, at `/console`
+    ///
+    /// The first person comes in by a link that standard output shows, invites the others, and issues API keys. Where the
+    /// server listens on a loopback address browsers come without TLS; elsewhere something in front of it
+    /// has to have it.
+    #[arg(long)]
+    pub console: bool,
+
     /// Webhook endpoints.
     #[command(flatten)]
     pub webhooks: WebhookOptions,
@@ -175,7 +183,7 @@ mod tests {
         assert_eq!(options.base_path.as_str(), "/v1");
         assert_eq!(options.rate_limit, RateLimitPlan::Live);
         assert!(!options.sandbox_gateway, "nobody is charged who was not asked for it");
-        assert!(!options.webhooks.webhook_allow_private);
+        assert!(!options.webhooks.webhook_allow_private && !options.console);
     }
 
     #[test]

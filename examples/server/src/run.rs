@@ -79,6 +79,9 @@ where
     tracing::info!(%address, store = %OneLine(&options.store), connections, "serving");
     // Nobody may be reading.
     let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
+    if let Some(link) = host.first_link(address).await.map_err(OpenError::Read)? {
+        let _ = writeln!(io::stdout(), "the first person comes in here, once: {link}");
+    }
     serve(listener, host, stopped).await.map_err(Error::Serve)?;
     // What was answered is in the store for good; what is due waits for the next start.
     for (work, name) in [(Some(upkeep), "upkeep"), (delivering, "delivery of messages")] {

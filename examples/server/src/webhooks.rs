@@ -4,6 +4,7 @@ use accrue::{
     Billing, Error,
     webhook::{Reach, WebhookKey},
 };
+use accrue_console::ConsoleBuilder;
 use accrue_http::{Api, Webhooks};
 use accrue_webhooks::{HyperTransport, TokioTimer, Worker};
 use clap::Args;
@@ -32,6 +33,15 @@ impl WebhookOptions {
     /// Returns what the API is to know of endpoints.
     pub(crate) fn webhooks(&self, key: &HostKey) -> Result<Webhooks, Error> {
         Ok(Webhooks::new(WebhookKey::new(&key.0)?).reaching(self.reach()))
+    }
+
+    /// Lets people who enter the console add endpoints.
+    pub(crate) fn of_console(
+        &self,
+        console: ConsoleBuilder,
+        key: &HostKey,
+    ) -> Result<ConsoleBuilder, Error> {
+        Ok(console.webhooks(WebhookKey::new(&key.0)?, self.reach()))
     }
 
     /// Makes the worker, which writes the messages as the API shows what they are about.
