@@ -18,7 +18,7 @@ use accrue::{
 };
 use accrue_http::{Api, FixedKey};
 use accrue_tests::receiver::{Received, Receiver};
-use accrue_webhooks::{HyperTransport, TokioTimer, Worker};
+use accrue_webhooks::{HyperTransport, Timer as _, TokioTimer, Worker};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
@@ -113,7 +113,7 @@ async fn settle(account: &Account) {
         if waiting.is_empty() && next.is_none() {
             return;
         }
-        tokio::time::sleep(PAUSE).await;
+        TokioTimer.wait(PAUSE).await;
     }
 }
 
