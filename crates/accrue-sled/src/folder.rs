@@ -39,6 +39,10 @@ pub(crate) fn make(path: &Path) -> Result<(), Cause> {
     for entry in fs::read_dir(path).map_err(unreadable())? {
         let entry = entry.map_err(unreadable())?;
         if !is_begun_by_a_store(&entry).map_err(unreadable())? {
+            // Another process may have made it since this one has looked.
+            if has_database(path).map_err(unreadable())? {
+                return Err(Cause::Locked);
+            }
             let found = entry.file_name().to_string_lossy().into_owned();
             return Err(Cause::Foreign { found });
         }

@@ -17,7 +17,7 @@ use accrue::{
 };
 use async_lock::Semaphore;
 use futures_util::{
-    future::{Either, select, select_all},
+    future::{BoxFuture, Either, select, select_all},
     stream::{FuturesUnordered, StreamExt as _},
 };
 
@@ -245,7 +245,8 @@ impl Worker {
             let told = self.0.billing.something_to_send();
             let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
             let begun = self.beside(&mut serving, self.begin(room)).await;
-            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
+            let pause = || timer.wait(self.0.options.poll);
+            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease, pause)));
             let mut wait = self.0.options.poll;
             if begun.is_more {
                 wait = Duration::ZERO;
@@ -288,7 +289,8 @@ impl Worker {
             if let Some(error) = begun.failure {
                 return Err(error);
             }
-            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
+            let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
+            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease, pause)));
             if begun.is_more {
                 continue;
             }
@@ -364,7 +366,11 @@ impl Worker {
         }
     }
 
-    async fn serve(&self, lease: EndpointLease) -> Result<(), Error> {
-        Serving::new(&self.0, lease).run().await
+    async fn serve(
+        &self,
+        lease: EndpointLease,
+        pause: impl FnOnce() -> BoxFuture<'static, ()>,
+    ) -> Result<(), Error> {
+        Serving::new(&self.0, lease).run(pause).await
     }
 }

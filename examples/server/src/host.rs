@@ -100,7 +100,7 @@ impl Host {
             Some(clock) => options.store.open_at(clock.clone())?,
         };
         // Whoever enters the console issues some.
-        if keys.is_empty() && !options.console && !billing.has_api_keys().await? {
+        if keys.is_empty() && !options.console.console && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
         let key = options.key.key(&options.store)?;
@@ -156,7 +156,7 @@ impl Host {
             builder = builder.portal(portal);
         }
         builder = builder.webhooks(options.webhooks.webhooks(key)?);
-        let console = options.console.then(|| ConsoleRoute::new(&billing, options, key));
+        let console = options.console.console.then(|| ConsoleRoute::new(&billing, options, key));
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
         let worker = options.webhooks.worker(&billing, &api, key)?;
         let host = Self::kept_up_by(Upkeep::providing(billing, providers), api);

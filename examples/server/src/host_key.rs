@@ -19,7 +19,7 @@ pub struct KeyOptions {
     /// A file with the key that links and the secrets of webhook endpoints are computed from
     ///
     /// It is made where it is missing. With another key no link is good any more, and every endpoint has another
-    /// secret. Where nothing is said it lies beside the folder of the store, as `DIR.key`; with a store in memory
+    /// secret: keep it with the store. Where nothing is said it lies beside the folder of the store, as `DIR.key`; with a store in memory
     /// the key is gone at the end too.
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
@@ -47,6 +47,9 @@ pub enum KeyError {
         /// Why not.
         source: io::Error,
     },
+    /// The folder of the store has no name that one beside it could be made of.
+    #[error("the folder {} has no name of its own: say with --key-file where its key lies", .0.display())]
+    Nameless(PathBuf),
     /// There is something else in the file.
     #[error("found something else in {}, expected 64 hexadecimal digits", file.display())]
     NoKey {
@@ -61,30 +64,31 @@ const FILE_BYTES: u64 = 67;
 impl KeyOptions {
     /// Returns the key: that of the file, or a new one.
     pub(crate) fn key(&self, store: &StoreAt) -> Result<HostKey, KeyError> {
-        let Some(file) = self.key_file.clone().or_else(|| beside(store)) else {
-            return Ok(HostKey::new());
+        let file = match (&self.key_file, store.folder()) {
+            (Some(file), _) => file.clone(),
+            (None, Some(folder)) => {
+                beside(folder).ok_or_else(|| KeyError::Nameless(folder.into()))?
+            }
+            (None, None) => return Ok(HostKey::new()),
         };
         let unusable = |source| KeyError::Unusable { file: file.clone(), source };
-        match File::open(&file) {
-            Ok(found) => {
-                let mut text = String::new();
-                found.take(FILE_BYTES).read_to_string(&mut text).map_err(unusable)?;
-                let key = bytes(text.trim_end()).and_then(|key| key.try_into().ok());
-                key.map(HostKey).ok_or_else(|| KeyError::NoKey { file: file.clone() })
-            }
+        let found = match File::open(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let key = HostKey::new();
-                key.write(&file).map_err(unusable)?;
-                Ok(key)
+                HostKey::new().write(&file).map_err(unusable)?;
+                // Another process may have been first.
+                File::open(&file)
             }
-            Err(error) => Err(unusable(error)),
-        }
+            found => found,
+        };
+        let mut text = String::new();
+        found.and_then(|of| of.take(FILE_BYTES).read_to_string(&mut text)).map_err(unusable)?;
+        let key = bytes(text.trim_end()).and_then(|key| key.try_into().ok());
+        key.map(HostKey).ok_or_else(|| KeyError::NoKey { file: file.clone() })
     }
 }
 
-/// Returns the file of the key that belongs to a store.
-fn beside(store: &StoreAt) -> Option<PathBuf> {
-    let folder = store.folder()?;
+/// Returns the file of the key that belongs to the store in a folder.
+fn beside(folder: &Path) -> Option<PathBuf> {
     let mut name = OsString::from(folder.file_name()?);
     name.push(".key");
     Some(folder.with_file_name(name))
@@ -97,11 +101,19 @@ impl HostKey {
         Self(key)
     }
 
+    /// Makes the file whole, unless there is one.
     fn write(&self, path: &Path) -> io::Result<()> {
-        let mut file = File::create_new(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
         let text: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
         writeln!(file, "{text}")?;
-        file.sync_all()
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(path) {
+            Ok(_) => File::open(folder)?.sync_all(),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error.error),
+        }
     }
 }
 
@@ -136,6 +148,11 @@ mod tests {
         let first = KeyOptions::default().key(&store).unwrap().0;
         assert_eq!(KeyOptions::default().key(&store).unwrap().0, first);
         assert!(folder.path().join("data.key").exists());
+        for folder in ["/", "..", "."] {
+            let store = StoreAt::Fjall(folder.into());
+            let error = KeyOptions::default().key(&store).unwrap_err().to_string();
+            assert!(error.contains("say with --key-file"), "{error}");
+        }
         let nested = StoreAt::Sled(folder.path().join("no/folder"));
         let error = KeyOptions::default().key(&nested).unwrap_err().to_string();
         assert!(error.contains("cannot use"), "{error}");

@@ -33,6 +33,7 @@ pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
     connections::{Attended, ConnectionBounds, Connections, Place, Serving},
+    console_route::ConsoleOptions,
     documents::LinkOptions,
     host::{Host, OpenError},
     host_key::{KeyError, KeyOptions},

@@ -22,7 +22,9 @@ pub use self::{
     store_at::{StoreAt, StoreOpenError},
     tax_rate::TaxRate,
 };
-use crate::{KeyOptions, WebhookOptions, documents::LinkOptions, keys::KeysCommand};
+use crate::{
+    ConsoleOptions, KeyOptions, WebhookOptions, documents::LinkOptions, keys::KeysCommand,
+};
 
 /// Serves the billing API.
 ///
@@ -119,13 +121,9 @@ pub struct ServeOptions {
     #[arg(long)]
     pub sandbox_invoicing: bool,
 
-    /// Serves the console, web pages for the people who work with the engine, at `/console`
-    ///
-    /// The first person comes in by a link that standard output shows, invites the others, and issues API keys. Where the
-    /// server listens on a loopback address browsers come without TLS; elsewhere something in front of it
-    /// has to have it.
-    #[arg(long)]
-    pub console: bool,
+    /// The console.
+    #[command(flatten)]
+    pub console: ConsoleOptions,
 
     /// Webhook endpoints.
     #[command(flatten)]
@@ -183,7 +181,7 @@ mod tests {
         assert_eq!(options.base_path.as_str(), "/v1");
         assert_eq!(options.rate_limit, RateLimitPlan::Live);
         assert!(!options.sandbox_gateway, "nobody is charged who was not asked for it");
-        assert!(!options.webhooks.webhook_allow_private && !options.console);
+        assert!(!options.webhooks.webhook_allow_private && !options.console.console);
     }
 
     #[test]

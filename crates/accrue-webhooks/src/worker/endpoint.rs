@@ -68,6 +68,8 @@ pub(super) struct Serving<'w> {
     /// From where on to look, and until when that is good.
     look_from: Option<(Timestamp, Timestamp)>,
     is_looking: bool,
+    /// How often what was ready was dropped: a look that was begun before says nothing any more.
+    drops: u64,
     /// Whether the last look has found nothing, and nothing has happened since.
     has_all: bool,
     /// What is under way, or not reported yet.
@@ -92,7 +94,7 @@ enum Done {
     Attempt(Box<AttemptReport>),
     /// There was no time left for it.
     NotMade(MessageId),
-    Look(Result<Found, Error>),
+    Look(u64, Result<Found, Error>),
     Report(Vec<AttemptReport>, Result<Option<Endpoint>, Error>),
 }
 
@@ -127,6 +129,7 @@ impl<'w> Serving<'w> {
             looked_at: Timestamp::MIN,
             look_from: None,
             is_looking: false,
+            drops: 0,
             has_all: false,
             known: HashMap::new(),
             reports: Vec::new(),
@@ -138,8 +141,11 @@ impl<'w> Serving<'w> {
     }
 
     /// Sends what is due, until nothing is. Where the store fails or the worker stops, what is under way ends, and is
-    /// reported.
-    pub(super) async fn run(mut self) -> Result<(), Error> {
+    /// reported; after a failure it pauses before the endpoint is left.
+    pub(super) async fn run(
+        mut self,
+        pause: impl FnOnce() -> BoxFuture<'static, ()>,
+    ) -> Result<(), Error> {
         let (mut is_ours, mut failure) = (true, None);
         loop {
             if is_ours && !self.worker.is_stopping.load(Relaxed) {
@@ -157,14 +163,20 @@ impl<'w> Serving<'w> {
                 }
                 Done::NotMade(id) => {
                     self.known.remove(&id);
+                    // It comes before the others of its customer.
+                    self.drop_ready();
                     Ok(())
                 }
-                Done::Look(found) => found.map(|found| self.note_found(found)),
+                Done::Look(drops, found) => found.map(|found| self.note_found(drops, found)),
                 Done::Report(reports, outcome) => self.note_reported(reports, outcome),
             };
             if let Err(error) = noted {
                 (is_ours, failure) = (false, Some(error));
             }
+        }
+        // It is not taken again at once: what has failed may do so for a while.
+        if failure.is_some() {
+            pause().await;
         }
         // Whoever comes when its time is over sends what could not be reported.
         if self.known.is_empty() {
@@ -200,8 +212,8 @@ impl<'w> Serving<'w> {
     /// Begins as many requests as may be made at once, and looks for more before there are none left.
     fn send_some(&mut self) {
         let now = self.worker.billing.now();
-        if self.looked_at.saturating_add(FRESH) < now {
-            self.ready.clear();
+        if !self.ready.is_empty() && self.looked_at.saturating_add(FRESH) < now {
+            self.drop_ready();
         }
         let most = match self.is_probed {
             true => 1,
@@ -248,30 +260,39 @@ impl<'w> Serving<'w> {
             ready,
             from: from.map_or(Timestamp::MIN, |(from, _)| from),
         };
-        if from.is_none() {
-            self.look_from = Some((Timestamp::MIN, now.saturating_add(FRESH)));
+        self.look_from = from;
+        self.is_looking = true;
+        let (worker, drops) = (self.worker, self.drops);
+        self.under_way.push(Box::pin(async move { Done::Look(drops, look.run(worker).await) }));
+    }
+
+    /// Takes what a look has found, unless what was ready was dropped meanwhile: what was found comes after it, and how
+    /// the endpoint fares may be known better.
+    fn note_found(&mut self, drops: u64, found: Found) {
+        let Found { endpoint, outgoing, is_probed, look_from } = found;
+        self.is_looking = false;
+        if drops != self.drops {
+            return;
+        }
+        self.has_all = outgoing.is_empty();
+        self.is_probed = is_probed;
+        self.endpoint = endpoint.or_else(|| self.endpoint.take());
+        let now = self.worker.billing.now();
+        match &mut self.look_from {
+            Some((from, _)) if *from > Timestamp::MIN => *from = look_from,
+            known => *known = Some((look_from, now.saturating_add(FRESH))),
         }
         if self.ready.is_empty() {
             self.looked_at = now;
         }
-        self.is_looking = true;
-        let worker = self.worker;
-        self.under_way.push(Box::pin(async move { Done::Look(look.run(worker).await) }));
+        self.ready.extend(outgoing);
     }
 
-    fn note_found(&mut self, found: Found) {
-        let Found { endpoint, outgoing, is_probed, look_from } = found;
-        self.is_looking = false;
-        self.has_all = outgoing.is_empty();
-        self.is_probed = is_probed;
-        self.endpoint = endpoint.or_else(|| self.endpoint.take());
-        if let Some((from, _)) = &mut self.look_from {
-            *from = look_from;
-        }
-        // Where an attempt has failed meanwhile, how the endpoint fares is not known any more.
-        if !self.has_failed {
-            self.ready.extend(outgoing);
-        }
+    /// Drops what is ready, to be looked for again.
+    fn drop_ready(&mut self) {
+        self.ready.clear();
+        self.drops = self.drops.saturating_add(1);
+        self.has_all = false;
     }
 
     fn note(&mut self, report: AttemptReport) {
@@ -280,7 +301,7 @@ impl<'w> Serving<'w> {
         self.worker.counters.attempted(&report.answer);
         if !report.answer.is_success() {
             self.has_failed = true;
-            self.ready.clear();
+            self.drop_ready();
         }
         self.reports.push(report);
     }

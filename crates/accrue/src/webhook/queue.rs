@@ -31,7 +31,7 @@ pub(crate) struct EndpointQueue {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) lines: u32,
     /// Instant from which on the last message was due that was added to be sent now: those that are added later are
-    /// due no earlier, whatever the clock says of whoever adds them.
+    /// due no earlier, also where their clock is behind by a little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) added_at: Option<Timestamp>,
     /// Instant until which it is left alone.
@@ -73,7 +73,9 @@ impl EndpointQueue {
 
     /// Notes that a message is added to be sent now, and returns from when on it is due.
     pub(crate) fn add(&mut self, now: Timestamp) -> Timestamp {
-        *self.added_at.insert(self.added_at.map_or(now, |last| last.max(now)))
+        // A clock that was far ahead does not hold up what others add.
+        let last = self.added_at.filter(|last| *last <= now.saturating_add(limits::LEASE));
+        *self.added_at.insert(last.map_or(now, |last| last.max(now)))
     }
 
     /// Notes an attempt.
@@ -100,5 +102,22 @@ impl EndpointQueue {
             true => Verdict::HasFailed,
             false => Verdict::GoesOn,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn webhooks_clocks_that_differ_a_little_keep_the_order_and_one_that_is_far_ahead_holds_up_nothing()
+     {
+        let noon = Timestamp::parse("2026-03-10T12:00:00Z").unwrap();
+        let later = |seconds| noon.saturating_add(Duration::from_secs(seconds));
+        let mut queue = EndpointQueue::default();
+        let due: Vec<_> = [10, 5, 12].map(|at| queue.add(later(at))).into();
+        assert_eq!(due, [later(10), later(10), later(12)]);
+        assert_eq!(queue.add(later(3_000_000)), later(3_000_000));
+        assert_eq!(queue.add(later(20)), later(20));
     }
 }
