@@ -55,3 +55,10 @@ fn invoices_are_measured() {
     let said = run(env!("CARGO_BIN_EXE_invoices"), &["memory", "--customers", "150"]);
     assert!(said.contains("       150        150"), "{said}");
 }
+
+#[test]
+fn deliveries_are_measured() {
+    let few = ["--messages", "20", "--rounds", "1", "--waiting", "20", "--events", "5"];
+    let said = run(env!("CARGO_BIN_EXE_webhooks"), &[&["memory"], &few[..]].concat());
+    assert!(said.contains("20 messages that wait") && said.contains("median"), "{said}");
+}

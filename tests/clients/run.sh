@@ -36,7 +36,7 @@ start() {
 
 # Starts one with a clock that the client moves, cards of which no money comes, and books that nobody keeps.
 start_still() {
-  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway --sandbox-invoicing \
+  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway --sandbox-invoicing --webhook-allow-private \
     --documents https://billing.example.com --portal https://portal.example.com/?token=
 }
 

@@ -17,6 +17,7 @@ pub mod expressions;
 pub mod host;
 pub mod model;
 pub mod operation;
+pub mod receiver;
 pub mod requests;
 pub mod script;
 pub mod served;

@@ -76,7 +76,7 @@ impl Console {
     /// Answers a request. One whose path the console does not have is answered 404.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<Bytes>
     where
-        B: http_body::Body<Data = Bytes> + Send,
+        B: http_body::Body<Data = Bytes>,
     {
         let (parts, body) = request.into_parts();
         let is_head = parts.method == Method::HEAD;
@@ -91,7 +91,7 @@ impl Console {
 
     async fn answer<B>(&self, parts: &Parts, body: B) -> Answer
     where
-        B: http_body::Body<Data = Bytes> + Send,
+        B: http_body::Body<Data = Bytes>,
     {
         let site = &self.0.site;
         let path = parts.uri.path().strip_prefix(site.base.as_str());
@@ -127,7 +127,7 @@ impl Console {
         body: B,
     ) -> Result<Answer, Failure>
     where
-        B: http_body::Body<Data = Bytes> + Send,
+        B: http_body::Body<Data = Bytes>,
     {
         let site = &self.0.site;
         let found = self.0.routes.find(&parts.method, path);

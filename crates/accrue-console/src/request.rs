@@ -35,7 +35,7 @@ impl Fields {
 /// Reads the body of a form; none where it is too long, or the connection breaks.
 pub(crate) async fn read_body<B>(body: B) -> Option<Bytes>
 where
-    B: http_body::Body<Data = Bytes> + Send,
+    B: http_body::Body<Data = Bytes>,
 {
     let mut body = Box::pin(body);
     let mut read = BytesMut::new();

@@ -43,10 +43,15 @@ pub(crate) fn make(path: &Path) -> Result<(), Cause> {
             return Err(Cause::Foreign { found });
         }
     }
-    make_settings(path).map_err(open::io("the settings of the database cannot be written"))?;
-    make_folder(&path.join(BLOBS)).map_err(open::io("a folder of the database cannot be made"))?;
     let file = private_file().create(true).truncate(false).write(true).open(database(path));
-    file.map(drop).map_err(open::io("the database file cannot be made"))
+    let file = file.map_err(open::io("the database file cannot be made"))?;
+    // Another process may be making it too.
+    open::locked(&file, || {
+        let settings = make_settings(path);
+        settings.map_err(open::io("the settings of the database cannot be written"))?;
+        let blobs = make_folder(&path.join(BLOBS));
+        blobs.map(drop).map_err(open::io("a folder of the database cannot be made"))
+    })
 }
 
 /// Tells whether something may be what a process has left that ended while it made a store.

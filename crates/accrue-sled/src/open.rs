@@ -126,25 +126,32 @@ pub(crate) struct Opened {
 
 /// Makes a directory ready for sled, which reads it without a question.
 fn make_ready(path: &Path) -> Result<(), Cause> {
+    let database = folder::open_database(path).map_err(io("the database file cannot be opened"))?;
     // sled takes this lock itself. Until then it keeps another process from writing a snapshot.
-    let mut locked =
-        folder::open_database(path).map_err(io("the database file cannot be opened"))?;
-    match locked.try_lock() {
+    locked(&database, || make_ready_locked(path, &database))
+}
+
+/// Does something while this process has the lock of the database file.
+pub(crate) fn locked(
+    database: &File,
+    run: impl FnOnce() -> Result<(), Cause>,
+) -> Result<(), Cause> {
+    match database.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(Cause::Locked),
         Err(TryLockError::Error(error)) => return Err(io("the lock cannot be taken")(error)),
     }
-    let made = make_ready_locked(path, &mut locked);
+    let done = run();
     // Closing is not enough: a process that another thread has just started has the file open too,
     // until it runs its program.
-    locked.unlock().map_err(io("the lock cannot be given back"))?;
-    made
+    database.unlock().map_err(io("the lock cannot be given back"))?;
+    done
 }
 
-fn make_ready_locked(path: &Path, database: &mut File) -> Result<(), Cause> {
+fn make_ready_locked(path: &Path, database: &File) -> Result<(), Cause> {
     remove_unfinished(path).map_err(io("an unfinished snapshot cannot be removed"))?;
     let snapshot = newest(path).map_err(io("the directory cannot be read"))?;
-    if !log::is_whole(database, snapshot).map_err(io("the database file cannot be read"))? {
+    if !log::is_whole(&mut &*database, snapshot).map_err(io("the database file cannot be read"))? {
         return Err(Cause::Log);
     }
     // What sled is going to recover from, and to sum up in a durable snapshot, may have been left in

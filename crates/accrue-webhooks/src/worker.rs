@@ -2,7 +2,14 @@
 
 mod endpoint;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use accrue::{
     Account, AccountId, Billing, Error, PayloadRenderer,
@@ -87,6 +94,8 @@ struct Inner {
     requests: Semaphore,
     counters: Arc<Counters>,
     on_disabled: Option<OnDisabled>,
+    /// Whether endpoints are to be left.
+    is_stopping: AtomicBool,
 }
 
 type OnDisabled = Box<dyn Fn(&Account, &Endpoint) + Send + Sync>;
@@ -142,6 +151,12 @@ impl Inner {
     }
 }
 
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
 impl Worker {
     /// Makes a worker. `key` is the one that the secrets of endpoints are computed from.
     pub fn new(
@@ -171,6 +186,7 @@ impl Worker {
             requests,
             counters: Arc::default(),
             on_disabled: None,
+            is_stopping: AtomicBool::new(false),
         }))
     }
 
@@ -204,11 +220,27 @@ impl Worker {
     }
 
     /// Delivers messages until it is dropped. Attempts that are under way then are made once more, by whoever
-    /// takes their endpoints over.
+    /// takes their endpoints over a minute later: a host that ends has it [stop](Self::run_until) before.
     ///
     /// Where the store fails it goes on after a while.
     pub async fn run(self, timer: impl Timer) {
-        let mut serving = FuturesUnordered::new();
+        self.run_until(timer, std::future::pending()).await;
+    }
+
+    /// Delivers messages until `stop` ends: then requests that are under way are answered and reported, and other
+    /// workers can go on with their endpoints at once.
+    ///
+    /// ```no_run
+    /// # use accrue_webhooks::{TokioTimer, Worker};
+    /// # async fn stopped() {}
+    /// # async fn example(worker: Worker) -> Result<(), Box<dyn std::error::Error>> {
+    /// let delivering = tokio::spawn(worker.run_until(TokioTimer, stopped()));
+    /// delivering.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_until(self, timer: impl Timer, stop: impl Future<Output = ()>) {
+        let (mut serving, mut stop) = (FuturesUnordered::new(), std::pin::pin!(stop));
         loop {
             let told = self.0.billing.something_to_send();
             let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
@@ -221,14 +253,24 @@ impl Worker {
                 wait = wait.min(self.until_next_turn().await);
             }
             let woken = select_all([Either::Left(told), Either::Right(timer.wait(wait))]);
-            match serving.is_empty() {
-                true => drop(woken.await),
-                false => {
-                    if let Either::Right((Some(served), _)) = select(woken, serving.next()).await {
-                        self.note(served);
+            let woken = select(stop.as_mut(), woken);
+            let is_stopped = match serving.is_empty() {
+                true => matches!(woken.await, Either::Left(_)),
+                false => match select(woken, serving.next()).await {
+                    Either::Left((woken, _)) => matches!(woken, Either::Left(_)),
+                    Either::Right((served, _)) => {
+                        served.into_iter().for_each(|served| self.note(served));
+                        false
                     }
-                }
+                },
+            };
+            if is_stopped {
+                break;
             }
+        }
+        self.0.is_stopping.store(true, Relaxed);
+        while let Some(served) = serving.next().await {
+            self.note(served);
         }
     }
 
@@ -247,9 +289,11 @@ impl Worker {
                 return Err(error);
             }
             serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease)));
+            if begun.is_more {
+                continue;
+            }
             match serving.next().await {
                 Some(served) => served?,
-                None if begun.is_more => {}
                 None => return Ok(()),
             }
         }

@@ -229,6 +229,11 @@ impl Timeframe {
         Self { start: self.start, end: end.max(self.start) }
     }
 
+    /// Returns the part of it from an instant on.
+    pub(crate) fn since(self, start: Timestamp) -> Self {
+        Self::nothing_at(self.start.max(start)).until(self.end)
+    }
+
     /// Returns the timeframe without length at an instant.
     pub(crate) const fn nothing_at(instant: Timestamp) -> Self {
         Self { start: instant, end: instant }

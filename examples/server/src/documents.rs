@@ -17,9 +17,9 @@ use example_documents::{Paper, PdfError, Seller};
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use tokio::task::spawn_blocking;
 
-use self::link::{Link, LinkKey, Subject};
-pub use self::options::{LinkOptions, LinksError};
-use crate::Chain;
+use self::link::{Link, Subject};
+pub use self::options::LinkOptions;
+use crate::{Chain, host_key::HostKey};
 
 /// How long the page of an invoice is there at least: from its issue, and from its due date (invoicing 3.1).
 const PAGE_TIME: Duration = Duration::from_secs(60 * 24 * 60 * 60);
@@ -62,7 +62,7 @@ struct Shown {
 
 impl DocumentRoute {
     /// Sets up documents as the options say, where they ask for some.
-    pub(crate) fn new(billing: &Billing, options: &LinkOptions, key: &LinkKey) -> Option<Self> {
+    pub(crate) fn new(billing: &Billing, options: &LinkOptions, key: &HostKey) -> Option<Self> {
         let links = link::Links::new(options.documents.as_deref()?, key.clone());
         let seller = options.seller.as_deref().map(Seller::parse);
         Some(Self { billing: billing.clone(), links, seller })

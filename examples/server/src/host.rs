@@ -1,7 +1,8 @@
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use accrue::{Billing, ManualClock};
 use accrue_http::{Api, Failure, Portal, RateLimits};
+use accrue_webhooks::Worker;
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use tokio::time::timeout;
@@ -11,8 +12,9 @@ use crate::{
     ServeOptions, StoreAt, StoreOpenError, Upkeep,
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
-    documents::{DocumentRoute, LinkOptions, LinksError},
-    messages_route::MessagesRoute,
+    console_route::ConsoleRoute,
+    documents::{DocumentRoute, LinkOptions},
+    host_key::{HostKey, KeyError},
     process,
     providers::Providers,
 };
@@ -24,8 +26,9 @@ pub struct Host {
     api: Api,
     connections: Connections,
     request_time: Duration,
+    worker: Option<Worker>,
+    console: Option<ConsoleRoute>,
     clock: Option<Arc<ClockRoute>>,
-    messages: Option<Arc<MessagesRoute>>,
     documents: Option<Arc<DocumentRoute>>,
 }
 
@@ -42,9 +45,9 @@ pub enum OpenError {
     /// The store cannot be read.
     #[error("the store cannot be read")]
     Read(#[from] accrue::Error),
-    /// The key of links for customers cannot be had.
+    /// The key of the server cannot be had.
     #[error(transparent)]
-    Links(#[from] LinksError),
+    Key(#[from] KeyError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
@@ -61,11 +64,10 @@ struct Links {
 }
 
 impl Links {
-    fn new(billing: &Billing, options: &LinkOptions) -> Result<Self, LinksError> {
-        let key = options.key()?;
-        let documents = DocumentRoute::new(billing, options, &key).map(Arc::new);
+    fn new(billing: &Billing, options: &LinkOptions, key: &HostKey) -> Self {
+        let documents = DocumentRoute::new(billing, options, key).map(Arc::new);
         let portal = options.portal.as_ref().map(|address| Portal::new(address, &key.0));
-        Ok(Self { documents, portal })
+        Self { documents, portal }
     }
 }
 
@@ -97,11 +99,13 @@ impl Host {
             None => options.store.open()?,
             Some(clock) => options.store.open_at(clock.clone())?,
         };
-        if keys.is_empty() && !billing.has_api_keys().await? {
+        // Whoever enters the console issues some.
+        if keys.is_empty() && !options.console && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        let links = Links::new(&billing, &options.links)?;
-        let host = Self::linked(billing, options, &keys, links);
+        let key = options.key.key(&options.store)?;
+        let links = Links::new(&billing, &options.links, &key);
+        let host = Self::linked(billing, options, &keys, &key, links)?;
         Ok(match clock {
             None => host,
             Some(clock) => host.with_clock(clock, &options.base_path),
@@ -109,18 +113,26 @@ impl Host {
     }
 
     /// Serves an engine as the options say, but for links for customers, to whom one of these keys is
-    /// shown by, or one that is kept in the store.
-    #[must_use]
-    pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
-        Self::linked(billing, options, keys, Links::default())
+    /// shown by, or one that is kept in the store. The secrets of its webhook endpoints are gone at the end.
+    ///
+    /// # Errors
+    ///
+    /// None but those of a fault of the program.
+    pub fn over(
+        billing: Billing,
+        options: &ServeOptions,
+        keys: &FixedKeys,
+    ) -> Result<Self, OpenError> {
+        Self::linked(billing, options, keys, &HostKey::new(), Links::default())
     }
 
     fn linked(
         billing: Billing,
         options: &ServeOptions,
         keys: &FixedKeys,
+        key: &HostKey,
         Links { documents, portal }: Links,
-    ) -> Self {
+    ) -> Result<Self, OpenError> {
         let accounts = keys.iter().map(|(account, _)| account);
         let providers = Providers::of(&billing, options, accounts);
         let keys = FixedOrKept::new(keys, &billing);
@@ -143,9 +155,12 @@ impl Host {
         if let Some(portal) = portal {
             builder = builder.portal(portal);
         }
+        builder = builder.webhooks(options.webhooks.webhooks(key)?);
+        let console = options.console.then(|| ConsoleRoute::new(&billing, options, key));
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
+        let worker = options.webhooks.worker(&billing, &api, key)?;
         let host = Self::kept_up_by(Upkeep::providing(billing, providers), api);
-        Self { documents, ..host }
+        Ok(Self { documents, console: console.transpose()?, worker: Some(worker), ..host })
     }
 
     /// Makes a host of an engine and its API.
@@ -162,19 +177,18 @@ impl Host {
             api,
             connections,
             request_time: REQUEST_TIME,
+            worker: None,
+            console: None,
             clock: None,
-            messages: None,
             documents: None,
         }
     }
 
-    /// Serves the clock of the engine at `/clock` below the base path, for clients to move, and at `/messages` the
-    /// messages that wait, for them to take.
+    /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
     #[must_use]
     pub fn with_clock(self, clock: ManualClock, base_path: &BasePath) -> Self {
         let clock = ClockRoute::new(clock, &self.upkeep, base_path);
-        let messages = MessagesRoute::new(base_path);
-        Self { clock: Some(Arc::new(clock)), messages: Some(Arc::new(messages)), ..self }
+        Self { clock: Some(Arc::new(clock)), ..self }
     }
 
     /// Bounds the time of a request; by [`REQUEST_TIME`] where nothing is said.
@@ -201,6 +215,25 @@ impl Host {
         &self.upkeep
     }
 
+    /// Returns the link by which the first person enters the console, where the server listens at this address: for one use,
+    /// and only where there are no people yet.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails.
+    pub async fn first_link(&self, address: SocketAddr) -> Result<Option<String>, accrue::Error> {
+        match &self.console {
+            Some(console) => console.first_link(address).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the worker that delivers webhook messages, where this host has one.
+    #[must_use]
+    pub const fn worker(&self) -> Option<&Worker> {
+        self.worker.as_ref()
+    }
+
     /// Returns the connections.
     #[must_use]
     pub const fn connections(&self) -> &Connections {
@@ -216,14 +249,11 @@ impl Host {
             let _ = timeout(self.request_time, std::future::pending::<()>()).await;
         };
         let (method, path) = (request.method(), request.uri().path());
+        if let Some(console) = self.console_asked_for(path) {
+            return console.handle(request, end).await;
+        }
         if let Some(documents) = self.documents_asked_for(method, path) {
             return documents.answer(path).await;
-        }
-        if let Some(messages) = self.messages_asked_for(method, path) {
-            let api = self.api.clone();
-            let run =
-                |account, body: Bytes| async move { messages.answer(&api, &account, &body).await };
-            return self.api.handle_own(request, end, run).await;
         }
         let Some(clock) = self.clock_asked_for(method, path) else {
             return self.api.handle_until(request, end).await;
@@ -242,7 +272,7 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
-            None if self.messages_asked_for(&method, path).is_some() => "/messages",
+            None if self.console_asked_for(path).is_some() => "/console",
             None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
@@ -252,8 +282,8 @@ impl Host {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
     }
 
-    fn messages_asked_for(&self, method: &Method, path: &str) -> Option<Arc<MessagesRoute>> {
-        self.messages.clone().filter(|messages| messages.is_asked_for(method, path))
+    fn console_asked_for(&self, path: &str) -> Option<&ConsoleRoute> {
+        self.console.as_ref().filter(|console| console.is_asked_for(path))
     }
 
     fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {

@@ -6,12 +6,13 @@ mod auth;
 mod clock;
 mod clock_route;
 mod connections;
+mod console_route;
 mod documents;
 mod host;
+mod host_key;
 mod keys;
 mod listen;
 mod log;
-mod messages_route;
 mod one_line;
 mod options;
 mod process;
@@ -22,6 +23,7 @@ mod sandbox_invoicing;
 mod sandbox_tax;
 mod stop;
 mod upkeep;
+mod webhooks;
 
 /// How long a request may take, from its head to the answer: one that takes longer is answered 500.
 pub const REQUEST_TIME: std::time::Duration = std::time::Duration::from_secs(60);
@@ -31,8 +33,9 @@ pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
     connections::{Attended, ConnectionBounds, Connections, Place, Serving},
-    documents::{LinkOptions, LinksError},
+    documents::LinkOptions,
     host::{Host, OpenError},
+    host_key::{KeyError, KeyOptions},
     keys::{KeysCommand, KeysError, Of},
     listen::listen,
     log::Line,
@@ -44,4 +47,5 @@ pub use self::{
     run::{Error, run},
     stop::{Stop, Stopped, stop},
     upkeep::Upkeep,
+    webhooks::WebhookOptions,
 };

@@ -22,7 +22,7 @@ pub use self::{
     store_at::{StoreAt, StoreOpenError},
     tax_rate::TaxRate,
 };
-use crate::{documents::LinkOptions, keys::KeysCommand};
+use crate::{KeyOptions, WebhookOptions, documents::LinkOptions, keys::KeysCommand};
 
 /// Serves the billing API.
 ///
@@ -119,9 +119,25 @@ pub struct ServeOptions {
     #[arg(long)]
     pub sandbox_invoicing: bool,
 
+    /// Serves the console, web pages for the people who work with the engine, at `/console`
+    ///
+    /// The first person comes in by a link that standard output shows, invites the others, and issues API keys. Where the
+    /// server listens on a loopback address browsers come without TLS; elsewhere something in front of it
+    /// has to have it.
+    #[arg(long)]
+    pub console: bool,
+
+    /// Webhook endpoints.
+    #[command(flatten)]
+    pub webhooks: WebhookOptions,
+
     /// Links for customers.
     #[command(flatten)]
     pub links: LinkOptions,
+
+    /// What links and secrets are computed from.
+    #[command(flatten)]
+    pub key: KeyOptions,
 
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///
@@ -167,6 +183,7 @@ mod tests {
         assert_eq!(options.base_path.as_str(), "/v1");
         assert_eq!(options.rate_limit, RateLimitPlan::Live);
         assert!(!options.sandbox_gateway, "nobody is charged who was not asked for it");
+        assert!(!options.webhooks.webhook_allow_private && !options.console);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 
 use crate::{
     Chain, Command, Host, OneLine, OpenError, Options, ServeOptions, Stopped, keys::KeysError,
-    listen, log, process, stop, stop::Signals,
+    listen, log, process, stop, stop::Signals, webhooks,
 };
 
 /// Why a server did not run, or not to its proper end.
@@ -68,6 +68,8 @@ where
 
     let (stop, stopped) = stop();
     let upkeep = tokio::spawn(host.upkeep().clone().keep_up(stopped.clone()));
+    let delivering = host.worker().cloned();
+    let delivering = delivering.map(|of| tokio::spawn(webhooks::deliver(of, stopped.clone())));
     tokio::spawn(async move {
         signals.first().await;
         tracing::info!("stopping");
@@ -77,10 +79,16 @@ where
     tracing::info!(%address, store = %OneLine(&options.store), connections, "serving");
     // Nobody may be reading.
     let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
+    if let Some(link) = host.first_link(address).await.map_err(OpenError::Read)? {
+        let _ = writeln!(io::stdout(), "the first person comes in here, once: {link}");
+    }
     serve(listener, host, stopped).await.map_err(Error::Serve)?;
     // What was answered is in the store for good; what is due waits for the next start.
-    if let Err(error) = upkeep.await {
-        tracing::error!(error = %Chain(&error), "the upkeep failed");
+    for (work, name) in [(Some(upkeep), "upkeep"), (delivering, "delivery of messages")] {
+        let Some(work) = work else { continue };
+        if let Err(error) = work.await {
+            tracing::error!(error = %Chain(&error), "the {name} failed");
+        }
     }
     tracing::info!("stopped");
     Ok(())

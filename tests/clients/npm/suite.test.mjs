@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { driven, served } from './client.mjs';
 
+import './webhooks.mjs';
 import './items.mjs';
 import './metrics.mjs';
 import './prices.mjs';

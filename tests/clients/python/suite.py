@@ -4,15 +4,20 @@ The client holds every answer to its types: a member that is missing or of anoth
 """
 
 import itertools
+import json
 import os
 import time
+import threading
 import typing
 import unittest
 from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import orb
 from orb.types import UnwrapWebhookEvent
 from orb.types.webhooks import UnwrapStandardWebhookEvent
+
+from verify import verified
 
 CLIENT = orb.Orb(
     base_url=os.environ["ACCRUE_URL"],
@@ -149,6 +154,38 @@ TOLD = {
     "subscription.ended",
     "subscription.usage_exceeded",
 }
+
+
+# What endpoints have received, by the style that they asked for, and the secrets that it is signed with.
+RECEIVED = {"expanded": [], "standard": []}
+SECRETS = {}
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """An endpoint for each style, at a path of that name."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        RECEIVED[self.path[1:]].append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def type_of(message):
+    return json.loads(message[1])["type"]
+
+
+def setUpModule():
+    receiver = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    for style in RECEIVED:
+        url = f"http://127.0.0.1:{receiver.server_port}/{style}"
+        SECRETS[style] = CLIENT.webhook_endpoints.create(url=url, payload_style=style).secret
 
 
 class Suite(unittest.TestCase):
@@ -685,17 +722,41 @@ class Suite(unittest.TestCase):
 
     def test_what_messages_say(self):
         """Holds the messages of what all tests above have done to the client's types of them."""
-        styles = {"expanded": of_types(UnwrapWebhookEvent), "standard": of_types(UnwrapStandardWebhookEvent)}
-        told = {style: set() for style in styles}
-        for style in itertools.cycle(styles):
-            taken = CLIENT.post("/messages", cast_to=object, body={"payload_style": style})["data"]
-            for message in taken:
-                event = styles[style][message["type"]].model_validate(message)
-                self.assertEqual(event.payload_style, style)
-                told[style].add(event.type)
-            if not taken:
-                break
-        self.assertLessEqual(TOLD, told["expanded"] | told["standard"])
+        types = {"expanded": of_types(UnwrapWebhookEvent), "standard": of_types(UnwrapStandardWebhookEvent)}
+        for style, received in RECEIVED.items():
+            with self.subTest(style=style):
+                told = set()
+                for _ in range(300):
+                    time.sleep(0.1)
+                    told = {type_of(message) for message in list(received)}
+                    if TOLD <= told:
+                        break
+                self.assertLessEqual(TOLD, told)
+                for headers, body in list(received):
+                    event = types[style][type_of((headers, body))].model_validate_json(body)
+                    self.assertEqual(event.payload_style, style)
+                    self.assertEqual(verified(style, body, headers, SECRETS[style]).id, event.id)
+                    with self.assertRaises(ValueError):
+                        verified(style, body + b" ", headers, SECRETS[style])
+
+    def test_webhook_endpoints(self):
+        endpoints = CLIENT.webhook_endpoints
+        url = "https://hooks.example.com/billing"
+        created = endpoints.create(url=url, enabled_event_types=["invoice.issued"])
+        self.assertEqual((created.enabled, created.payload_style), (True, "expanded"))
+        self.assertTrue(created.secret)
+        self.assertEqual(endpoints.retrieve(created.id).enabled_event_types, ["invoice.issued"])
+        changed = endpoints.update(created.id, enabled_event_types=None, payload_style="standard")
+        self.assertEqual((changed.url, changed.payload_style), (url, "standard"))
+        self.assertIsNone(changed.enabled_event_types)
+        self.assertFalse(endpoints.disable(created.id).enabled)
+        self.assertTrue(endpoints.enable(created.id).enabled)
+        self.assertIn(created.id, [row.id for row in endpoints.list(limit=1)])
+        endpoints.delete(created.id)
+        with self.assertRaises(orb.ResourceNotFound):
+            endpoints.retrieve(created.id)
+        with self.assertRaises(orb.RequestValidationError):
+            endpoints.create(url="http://user@hooks.example.com/")
 
 
 if __name__ == "__main__":

@@ -36,16 +36,27 @@ impl Kind {
         }
     }
 
-    /// Opens the store in a folder, with a small cache.
+    /// Opens the store in a folder.
     ///
     /// # Panics
     ///
     /// If it does not open.
     #[must_use]
     pub fn open(self, folder: &Path) -> Arc<dyn Store> {
+        self.try_open(folder).expect("no other process has the store")
+    }
+
+    /// Opens the store in a folder, unless another process has it.
+    pub(crate) fn try_open(self, folder: &Path) -> Option<Arc<dyn Store>> {
         match self {
-            Self::Fjall => Arc::new(FjallStore::open(folder).expect("the store opens")),
-            Self::Sled => Arc::new(SledStore::open(folder).expect("the store opens")),
+            Self::Fjall => match FjallStore::open(folder) {
+                Err(error) if error.is_locked() => None,
+                opened => Some(Arc::new(opened.expect("the store opens"))),
+            },
+            Self::Sled => match SledStore::open(folder) {
+                Err(error) if error.is_locked() => None,
+                opened => Some(Arc::new(opened.expect("the store opens"))),
+            },
         }
     }
 }

@@ -12,6 +12,7 @@
     reason = "a test fails by a panic"
 )]
 
+mod deliveries;
 mod dice;
 mod forgetful;
 mod host;
@@ -24,6 +25,7 @@ mod verdict;
 mod work;
 
 pub use self::{
+    deliveries::{Delivered, Deliverers, deliver},
     dice::Dice,
     host::{Host, Kind},
     life::{Ending, Figures, Life, kills},

@@ -6,6 +6,7 @@ use std::{
 
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::Store};
 use accrue_http::{Api, Bounds, FixedKey};
+use accrue_webhooks::TokioTimer;
 use clap::Parser as _;
 use example_server::{Host, Options, Stop, listen, stop};
 
@@ -74,14 +75,20 @@ impl Server {
         let (stop, stopped) = stop();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            match framework {
-                Framework::Axum => {
-                    runtime.block_on(example_axum_server::serve(listener, host, stopped))
+            runtime.block_on(async {
+                let delivering = host.worker().cloned();
+                let delivering = delivering.map(|worker| {
+                    tokio::spawn(worker.run_until(TokioTimer, stopped.clone().wait()))
+                });
+                match framework {
+                    Framework::Axum => example_axum_server::serve(listener, host, stopped).await,
+                    Framework::Actix => example_actix_server::serve(listener, host, stopped).await,
+                }?;
+                match delivering {
+                    Some(delivering) => delivering.await.map_err(io::Error::other),
+                    None => Ok(()),
                 }
-                Framework::Actix => {
-                    runtime.block_on(example_actix_server::serve(listener, host, stopped))
-                }
-            }
+            })
         });
         Ok(Self { address, stop, thread })
     }

@@ -132,7 +132,7 @@ fn keys_of_a_store_have_the_grace_period_and_invoices_too() {
         let billing = Server::engine(MemoryStore::new()).unwrap();
         let acme = billing.account(AccountId::parse("acme").unwrap());
         let issued = runtime.block_on(acme.issue_api_key(Name::parse("x").unwrap())).unwrap();
-        let host = Host::over(billing, &options, &FixedKeys::default());
+        let host = Host::over(billing, &options, &FixedKeys::default()).unwrap();
         let server = Server::serve(framework, host).unwrap();
         let answer = get(&mut Client::new(server.address()), &issued.token.reveal(), "/v1/ping");
         assert_eq!(answer.status, 200, "{framework:?}");

@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-use accrue::{AccountId, Billing, PageRequest};
+use accrue::{AccountId, Billing, PageRequest, webhook::SentMessageFilter};
 use accrue_servers_tests::{Answer, Client, Framework, Server};
 use serde_json::{Value, json};
 
@@ -130,22 +130,6 @@ fn it_is_below_the_base_path_and_at_the_root() {
 }
 
 #[test]
-fn messages_are_taken_once_as_endpoints_receive_them() {
-    each(&START, |client, _| {
-        let mut send =
-            |path: &str, body: &str| client.send("POST", path, &[], body.as_bytes()).unwrap();
-        let ada = r#"{"name": "Ada", "email": "ada@example.com"}"#;
-        assert_eq!(send("/v1/customers", ada).status, 201);
-        refused(&send("/messages", r#"{"payload_style": "short"}"#), "expected an object as");
-        let taken = body(&send("/messages", ""));
-        assert_eq!(taken["data"][0]["type"], "customer.created");
-        assert_eq!(taken["data"][0]["customer"]["name"], "Ada");
-        let none = send("/v1/messages", r#"{"payload_style": "standard"}"#);
-        assert_eq!((none.status, body(&none)), (200, json!({"data": []})));
-    });
-}
-
-#[test]
 fn without_the_option_there_is_no_clock() {
     each(&["--api-key", Server::KEY], |client, _| {
         for method in ["GET", "PUT"] {
@@ -153,7 +137,6 @@ fn without_the_option_there_is_no_clock() {
             let nothing = client.send(method, "/v1/nothing", &[], b"").unwrap();
             assert_eq!((clock.status, &clock), (404, &nothing), "{method}");
         }
-        assert_eq!(client.send("POST", "/messages", &[], b"").unwrap().status, 404);
     });
 }
 
@@ -233,13 +216,18 @@ impl Tenant<'_> {
     }
 }
 
-/// The types of the messages that wait for an account, in their order.
+/// The types of the messages of an account: of those that wait, and of those that endpoints would be sent, if there were any.
 fn messages(billing: &Billing, account: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let account = billing.account(AccountId::parse(account).unwrap());
-    let page = PageRequest::first_of_messages(1_000).unwrap();
-    let waiting = runtime.block_on(account.list_messages(&page)).unwrap();
-    waiting.data.iter().map(|message| message.message_type().to_owned()).collect()
+    runtime.block_on(async {
+        let page = PageRequest::first_of_messages(1_000).unwrap();
+        let waiting = account.list_messages(&page).await.unwrap().data;
+        let page = PageRequest::first(100).unwrap();
+        let sent = account.list_sent_messages(&SentMessageFilter::default(), &page).await.unwrap();
+        let waiting = waiting.iter().map(|message| message.message_type().to_owned());
+        waiting.chain(sent.data.into_iter().map(|message| message.message_type)).collect()
+    })
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn start(framework: Framework, arguments: &[&str]) -> Server {
     let options = Options::try_parse_from(all).unwrap().serve;
     let billing = Server::engine(MemoryStore::new()).unwrap();
     let keys = options.api_keys.read().unwrap();
-    Server::serve(framework, Host::over(billing, &options, &keys)).unwrap()
+    Server::serve(framework, Host::over(billing, &options, &keys).unwrap()).unwrap()
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PaymentGateway, SeededEntropy,
-    TaxProvider,
+    AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PageRequest, PaymentGateway,
+    SeededEntropy, TaxProvider, Timestamp,
     account::Configuration,
     customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{
@@ -18,8 +18,9 @@ use accrue::{
         TaxRequest,
     },
     store::Store,
+    webhook::{SentMessageFilter, WebhookKey},
 };
-use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal};
+use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal, Webhooks};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -232,7 +233,19 @@ impl Door {
         let next = block_on(self.billing.next_deadline()).is_ok();
         let page = accrue::PageRequest::first_of_messages(100).unwrap();
         let messages = block_on(account.list_messages(&page)).is_ok();
-        applied.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
+        let sent = self.look_for_what_to_send();
+        applied.into_iter().chain([collected, next, messages, sent]).all(|is_read| is_read)
+    }
+
+    /// Does what a worker does before it sends something, and tells whether all of it could be read.
+    fn look_for_what_to_send(&self) -> bool {
+        match block_on(self.billing.take_endpoint()) {
+            Ok(Some(lease)) => {
+                block_on(self.billing.waiting_deliveries(&lease, Timestamp::MIN, 100)).is_ok()
+            }
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ const LINES: usize = 500;
 
 /// The files that may sleep, with the reason.
 const SLEEPS: &[(&str, &str)] = &[
+    ("benches/src/bin/webhooks.rs", "a receiver that takes a while for its answer is measured"),
     (
         "crates/accrue-sled/src/open.rs",
         "sled does not say when it lets go of its directory, it has to be asked again",

@@ -129,5 +129,5 @@ async fn enable(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn write(request: Request, call: Call<webhook::Endpoint>) -> Result<Reply, Problem> {
-    request.write(call, |endpoint| WebhookEndpoint::of(endpoint)).await
+    request.write(call, WebhookEndpoint::of).await
 }

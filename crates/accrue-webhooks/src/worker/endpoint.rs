@@ -1,7 +1,7 @@
 //! One endpoint, for as long as a worker has it.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering::Relaxed},
@@ -29,8 +29,11 @@ use crate::Response;
 /// where the worker is gone.
 const UNREPORTED: usize = 256;
 
-/// Number of messages that are looked at together.
-const LOOKED_AT: usize = limits::SCAN_ROWS;
+/// Number of messages that are looked at first, beside those that are known.
+const LOOKED_AT: usize = 64;
+
+/// Number of messages that are looked at where those before them wait for others of their customers.
+const MOST_LOOKED_AT: usize = 8 * limits::SCAN_ROWS;
 
 /// Number of bodies that are read together.
 const READ: usize = 32;
@@ -39,7 +42,7 @@ const READ: usize = 32;
 const READ_OF_QUEUE: usize = 8;
 
 /// The most attempts that are reported together: a report that loses a race is made again as a whole.
-const REPORTED: usize = 32;
+const REPORTED: usize = 64;
 
 /// How often a report that the store did not take is made.
 const REPORTS: u32 = 5;
@@ -60,7 +63,13 @@ pub(super) struct Serving<'w> {
     is_probed: bool,
     /// What is to be sent next.
     ready: VecDeque<Outgoing>,
+    /// Since when what is ready is known.
     looked_at: Timestamp,
+    /// From where on to look, and until when that is good.
+    look_from: Option<(Timestamp, Timestamp)>,
+    is_looking: bool,
+    /// Whether the last look has found nothing, and nothing has happened since.
+    has_all: bool,
     /// What is under way, or not reported yet.
     known: HashMap<MessageId, State>,
     reports: Vec<AttemptReport>,
@@ -83,7 +92,26 @@ enum Done {
     Attempt(Box<AttemptReport>),
     /// There was no time left for it.
     NotMade(MessageId),
+    Look(Result<Found, Error>),
     Report(Vec<AttemptReport>, Result<Option<Endpoint>, Error>),
+}
+
+/// What is known of what is due when somebody looks for more.
+struct Look {
+    lease: EndpointLease,
+    /// Messages that are known, or ready.
+    known: HashSet<MessageId>,
+    /// What is ready.
+    ready: Vec<WaitingDelivery>,
+    from: Timestamp,
+}
+
+/// What was found.
+struct Found {
+    endpoint: Option<Endpoint>,
+    outgoing: Vec<Outgoing>,
+    is_probed: bool,
+    look_from: Timestamp,
 }
 
 impl<'w> Serving<'w> {
@@ -97,6 +125,9 @@ impl<'w> Serving<'w> {
             is_probed: false,
             ready: VecDeque::new(),
             looked_at: Timestamp::MIN,
+            look_from: None,
+            is_looking: false,
+            has_all: false,
             known: HashMap::new(),
             reports: Vec::new(),
             is_reporting: false,
@@ -106,28 +137,33 @@ impl<'w> Serving<'w> {
         }
     }
 
-    /// Sends what is due, until nothing is. Where the store fails, what is under way ends, and is reported.
+    /// Sends what is due, until nothing is. Where the store fails or the worker stops, what is under way ends, and is
+    /// reported.
     pub(super) async fn run(mut self) -> Result<(), Error> {
         let (mut is_ours, mut failure) = (true, None);
         loop {
-            if is_ours {
+            if is_ours && !self.worker.is_stopping.load(Relaxed) {
                 match self.go_on().await {
                     Ok(is_still_ours) => is_ours = is_still_ours,
                     Err(error) => (is_ours, failure) = (false, Some(error)),
                 }
             }
             self.report_some();
-            match self.under_way.next().await {
-                Some(Done::Attempt(report)) => self.note(*report),
-                Some(Done::NotMade(id)) => {
+            let Some(done) = self.under_way.next().await else { break };
+            let noted = match done {
+                Done::Attempt(report) => {
+                    self.note(*report);
+                    Ok(())
+                }
+                Done::NotMade(id) => {
                     self.known.remove(&id);
+                    Ok(())
                 }
-                Some(Done::Report(reports, outcome)) => {
-                    if let Err(error) = self.note_reported(reports, outcome) {
-                        (is_ours, failure) = (false, Some(error));
-                    }
-                }
-                None => break,
+                Done::Look(found) => found.map(|found| self.note_found(found)),
+                Done::Report(reports, outcome) => self.note_reported(reports, outcome),
+            };
+            if let Err(error) = noted {
+                (is_ours, failure) = (false, Some(error));
             }
         }
         // Whoever comes when its time is over sends what could not be reported.
@@ -142,7 +178,7 @@ impl<'w> Serving<'w> {
         if !self.keep().await? {
             return Ok(false);
         }
-        self.send_some().await?;
+        self.send_some();
         Ok(true)
     }
 
@@ -161,41 +197,28 @@ impl<'w> Serving<'w> {
         Ok(true)
     }
 
-    /// Begins as many requests as may be made at once.
-    async fn send_some(&mut self) -> Result<(), Error> {
+    /// Begins as many requests as may be made at once, and looks for more before there are none left.
+    fn send_some(&mut self) {
         let now = self.worker.billing.now();
         if self.looked_at.saturating_add(FRESH) < now {
             self.ready.clear();
         }
-        let mut has_looked = false;
-        while !self.has_failed && self.known.len() < UNREPORTED {
-            if self.ready.is_empty() && !has_looked {
-                has_looked = true;
-                self.look().await?;
-            }
-            let most = match self.is_probed {
-                true => 1,
-                false => self.worker.options.requests_per_endpoint.max(1),
-            };
-            if self.sending() >= most {
-                break;
-            }
-            let Some(next) = self.next_ready() else {
-                if has_looked {
-                    break;
-                }
-                // Those that are ready wait for others of their customers.
-                has_looked = true;
-                self.look().await?;
-                continue;
-            };
+        let most = match self.is_probed {
+            true => 1,
+            false => self.worker.options.requests_per_endpoint.max(1),
+        };
+        while !self.has_failed && self.known.len() < UNREPORTED && self.sending() < most {
             let Some(endpoint) = self.endpoint.clone() else { break };
+            let Some(next) = self.next_ready() else { break };
             self.known.insert(next.delivery.message_id(), State::UnderWay(next.delivery));
             let until = Arc::clone(&self.until);
             let attempt = attempt(self.worker, (self.lease.clone(), until), endpoint, next);
             self.under_way.push(Box::pin(attempt));
         }
-        Ok(())
+        let may_send = !self.has_failed && self.known.len() < UNREPORTED;
+        if may_send && !self.is_looking && !self.has_all && self.ready.len() < READ / 2 {
+            self.look(now);
+        }
     }
 
     fn sending(&self) -> usize {
@@ -214,33 +237,45 @@ impl<'w> Serving<'w> {
         self.ready.remove(at)
     }
 
-    /// Looks for what is due beside what is ready.
-    async fn look(&mut self) -> Result<(), Error> {
-        let billing = &self.worker.billing;
-        self.looked_at = billing.now();
-        let waiting = billing.waiting_deliveries(&self.lease, LOOKED_AT).await?;
-        self.is_probed = waiting.is_probed;
-        let Some(endpoint) = waiting.endpoint else { return Ok(()) };
-        let most = if waiting.is_probed { 1 } else { READ };
-        let mut chosen: Vec<WaitingDelivery> = Vec::new();
-        for of in waiting.deliveries {
-            if chosen.len() >= most {
-                break;
-            }
-            let others = || self.ready.iter().map(|of| &of.delivery).chain(&chosen);
-            let is_ready = others().any(|other| other.message_id() == of.message_id());
-            let of_queue = others().filter(|other| other.is_of_queue(&of)).count();
-            let is_known = self.known.contains_key(&of.message_id());
-            if of_queue < READ_OF_QUEUE && !is_ready && !is_known {
-                chosen.push(of);
-            }
+    /// Looks for what is due beside what is known.
+    fn look(&mut self, now: Timestamp) {
+        let from = self.look_from.filter(|(_, until)| now < *until);
+        let ready: Vec<_> = self.ready.iter().map(|of| of.delivery).collect();
+        let known = self.known.keys().copied();
+        let look = Look {
+            lease: self.lease.clone(),
+            known: known.chain(ready.iter().map(WaitingDelivery::message_id)).collect(),
+            ready,
+            from: from.map_or(Timestamp::MIN, |(from, _)| from),
+        };
+        if from.is_none() {
+            self.look_from = Some((Timestamp::MIN, now.saturating_add(FRESH)));
         }
-        self.ready.extend(billing.outgoing(&self.lease, &chosen).await?);
-        self.endpoint = Some(endpoint);
-        Ok(())
+        if self.ready.is_empty() {
+            self.looked_at = now;
+        }
+        self.is_looking = true;
+        let worker = self.worker;
+        self.under_way.push(Box::pin(async move { Done::Look(look.run(worker).await) }));
+    }
+
+    fn note_found(&mut self, found: Found) {
+        let Found { endpoint, outgoing, is_probed, look_from } = found;
+        self.is_looking = false;
+        self.has_all = outgoing.is_empty();
+        self.is_probed = is_probed;
+        self.endpoint = endpoint.or_else(|| self.endpoint.take());
+        if let Some((from, _)) = &mut self.look_from {
+            *from = look_from;
+        }
+        // Where an attempt has failed meanwhile, how the endpoint fares is not known any more.
+        if !self.has_failed {
+            self.ready.extend(outgoing);
+        }
     }
 
     fn note(&mut self, report: AttemptReport) {
+        self.has_all = false;
         self.known.insert(report.delivery.message_id(), State::Made);
         self.worker.counters.attempted(&report.answer);
         if !report.answer.is_success() {
@@ -270,7 +305,7 @@ impl<'w> Serving<'w> {
         reports: Vec<AttemptReport>,
         outcome: Result<Option<Endpoint>, Error>,
     ) -> Result<(), Error> {
-        self.is_reporting = false;
+        (self.is_reporting, self.has_all) = (false, false);
         let disabled = match outcome {
             Ok(disabled) => disabled,
             // What was reported already is not noted again.
@@ -290,6 +325,46 @@ impl<'w> Serving<'w> {
             self.worker.tell_disabled(self.lease.account(), &disabled);
         }
         Ok(())
+    }
+}
+
+impl Look {
+    /// Reads what is due first and is not known: further where that waits for others of its customers.
+    async fn run(self, worker: &Inner) -> Result<Found, Error> {
+        let billing = &worker.billing;
+        let (mut from, mut limit) = (self.from, LOOKED_AT.saturating_add(self.known.len()));
+        loop {
+            let waiting = billing.waiting_deliveries(&self.lease, from, limit).await?;
+            let is_all = waiting.deliveries.len() < limit;
+            let most = if waiting.is_probed { 1 } else { READ };
+            let chosen = self.choose(waiting.deliveries, most);
+            if chosen.is_empty() && self.known.is_empty() && from > Timestamp::MIN {
+                // Before the endpoint is left: others may be due since before that.
+                from = Timestamp::MIN;
+                continue;
+            }
+            if chosen.len() >= most || is_all || limit >= MOST_LOOKED_AT {
+                let outgoing = billing.outgoing(&self.lease, &chosen).await?;
+                let (endpoint, is_probed) = (waiting.endpoint, waiting.is_probed);
+                let look_from = waiting.look_from;
+                return Ok(Found { endpoint, outgoing, is_probed, look_from });
+            }
+            limit = limit.saturating_mul(8).min(MOST_LOOKED_AT);
+        }
+    }
+
+    fn choose(&self, due: Vec<WaitingDelivery>, most: usize) -> Vec<WaitingDelivery> {
+        let mut chosen: Vec<WaitingDelivery> = Vec::new();
+        for of in due {
+            if chosen.len() >= most {
+                break;
+            }
+            let of_queue = self.ready.iter().chain(&chosen).filter(|other| other.is_of_queue(&of));
+            if of_queue.count() < READ_OF_QUEUE && !self.known.contains(&of.message_id()) {
+                chosen.push(of);
+            }
+        }
+        chosen
     }
 }
 

@@ -63,6 +63,8 @@ struct State {
     /// Whom requests under way are about, by endpoint: of one customer there is one at a time.
     about: BTreeSet<(String, String)>,
     are_out_of_order: bool,
+    /// Whether those that wait may answer.
+    may_answer: bool,
 }
 
 /// Whom a body is about.
@@ -100,6 +102,9 @@ impl Transport for Endpoints {
         }
         if host.starts_with("hangs") {
             std::future::pending::<()>().await;
+        }
+        while host.starts_with("waits") && !self.0.lock().unwrap().may_answer {
+            tokio::task::yield_now().await;
         }
         // Others have their turn meanwhile.
         for _ in 0..host.len() % 5 {
@@ -255,6 +260,34 @@ async fn webhooks_another_worker_takes_over_and_sends_the_same() {
     tokio::time::timeout(Duration::from_millis(100), second.deliver_due()).await.unwrap_err();
     let received = host.endpoints.received();
     assert_eq!((received.len(), &received[0]), (2, &received[1]));
+}
+
+#[tokio::test]
+async fn webhooks_a_worker_that_stops_ends_what_is_under_way_and_leaves_the_rest_at_once() {
+    let host = Host::new();
+    host.endpoint("waits").await;
+    for n in 0..40 {
+        host.customer(&format!("customer {n}")).await;
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let stopped = async move { stopped.await.unwrap() };
+    let first = tokio::spawn(host.worker(2).run_until(TokioTimer, stopped));
+    while host.endpoints.received().len() < 8 {
+        tokio::task::yield_now().await;
+    }
+    stop.send(()).unwrap();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!first.is_finished(), "somebody waits for an answer");
+    host.endpoints.0.lock().unwrap().may_answer = true;
+    first.await.unwrap();
+    assert_eq!(host.endpoints.received().len(), 8);
+    // No time has passed.
+    host.worker(3).deliver_due().await.unwrap();
+    let received = host.endpoints.received();
+    let once: BTreeSet<_> = received.iter().map(|of| of.id.clone()).collect();
+    assert_eq!((received.len(), once.len()), (40, 40));
 }
 
 #[tokio::test]

@@ -30,6 +30,10 @@ pub(crate) struct EndpointQueue {
     /// Number of messages in lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) lines: u32,
+    /// Instant from which on the last message was due that was added to be sent now: those that are added later are
+    /// due no earlier, whatever the clock says of whoever adds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) added_at: Option<Timestamp>,
     /// Instant until which it is left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rests_until: Option<Timestamp>,
@@ -65,6 +69,11 @@ impl EndpointQueue {
     /// Returns the first instant from one on at which it is not left alone.
     pub(crate) fn awake_from(&self, at: Timestamp) -> Timestamp {
         self.rests_until.map_or(at, |until| at.max(until))
+    }
+
+    /// Notes that a message is added to be sent now, and returns from when on it is due.
+    pub(crate) fn add(&mut self, now: Timestamp) -> Timestamp {
+        *self.added_at.insert(self.added_at.map_or(now, |last| last.max(now)))
     }
 
     /// Notes an attempt.

@@ -1,31 +1,21 @@
 //! Links: what they lead to, and a code that only this server can make.
 
-use std::fmt;
-
 use accrue::{AccountId, CreditNoteId, InvoiceId, PaymentAttemptId, Timestamp};
 use hmac::{Hmac, Mac as _};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sha2::Sha256;
 
+use crate::host_key::{HostKey, bytes};
+
 /// What the paths of links begin with.
 pub(super) const PATH: &str = "/documents/";
-
-/// What the codes of links are made with.
-#[derive(Clone)]
-pub(crate) struct LinkKey(pub(crate) [u8; 32]);
-
-impl fmt::Debug for LinkKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LinkKey(..)")
-    }
-}
 
 /// Writes links, and reads those that it has written.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     /// The address of the server, as its customers reach it.
     base: String,
-    key: LinkKey,
+    key: HostKey,
 }
 
 /// What a link leads to.
@@ -46,7 +36,7 @@ pub(super) enum Subject {
 }
 
 impl Links {
-    pub(super) fn new(base: &str, key: LinkKey) -> Self {
+    pub(super) fn new(base: &str, key: HostKey) -> Self {
         Self { base: base.trim_end_matches('/').to_owned(), key }
     }
 
@@ -95,19 +85,12 @@ impl Links {
     }
 }
 
-/// Reads bytes as two digits each.
-pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
-    let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|of| of.is_ascii_hexdigit());
-    let pairs = (0..text.len()).step_by(2).map(|at| text.get(at..at + 2));
-    is_hex.then(|| pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect())?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn links(key: u8) -> Links {
-        Links::new("https://example.com/", LinkKey([key; 32]))
+        Links::new("https://example.com/", HostKey([key; 32]))
     }
 
     fn all() -> Vec<Link> {

@@ -84,37 +84,45 @@ impl Billing {
         apply_step(self.shared(), account, &step).await
     }
 
-    /// Returns up to `limit` messages that are to be sent to an endpoint now, those that are due for the longest
-    /// time first; none where it is left alone for a while. What is for an endpoint that is disabled or deleted is
-    /// canceled.
+    /// Returns up to `limit` messages that are to be sent to an endpoint now, of those that are due since `from` or
+    /// later, the one that is due for the longest time first; none where it is left alone for a while. What is for an
+    /// endpoint that is disabled or deleted is canceled.
+    ///
+    /// A worker looks from [the beginning of time](Timestamp::MIN) first and before it leaves, and otherwise from
+    /// where the last look [has said](Waiting::look_from): in many stores what was deleted makes the whole way slow.
     pub async fn waiting_deliveries(
         &self,
         lease: &EndpointLease,
+        from: Timestamp,
         limit: usize,
     ) -> Result<Waiting, Error> {
-        let limit = limit.clamp(1, limits::SCAN_ROWS);
+        let limit = limit.max(1);
         let account = self.account(lease.account.clone());
         loop {
             let mut tx = account.reading();
             let guard = account::guard(&mut tx).await?;
             let endpoint = endpoints::endpoint(&mut tx, &guard, lease.endpoint).await?;
             let queue = Queue::of(&mut tx, lease.endpoint).await?;
-            let found = queue.due(&tx, tx.now, limit).await?;
+            let due = Timeframe::through(tx.now).since(from);
+            let found = queue.due(&tx, due, limit).await?;
+            let head = queue.head(&tx)?;
+            let first = found.first().map_or(Timestamp::MAX, |of| of.due_at);
+            let look_from = head.added_at.map_or(Timestamp::MIN, |last| last.min(first));
             let wanted = |of: &WaitingDelivery| {
                 endpoint.as_ref().is_some_and(|endpoint| endpoint.still_wants(of.due.since))
             };
-            let (deliveries, canceled): (Vec<_>, Vec<_>) = found.into_iter().partition(wanted);
+            let (deliveries, mut canceled): (Vec<_>, Vec<_>) = found.into_iter().partition(wanted);
             if !canceled.is_empty() {
+                canceled.truncate(limits::SCAN_ROWS);
                 let endpoint = lease.endpoint;
                 let step = CancelDeliveries { endpoint, deliveries: canceled };
                 apply_step(self.shared(), account.id(), &step).await?;
                 continue;
             }
-            let head = queue.head(&tx)?;
             let rests = head.rests_until.is_some_and(|until| tx.now < until);
             let deliveries = if rests { Vec::new() } else { deliveries };
             let endpoint = endpoint.filter(|_| !deliveries.is_empty());
-            return Ok(Waiting { endpoint, deliveries, is_probed: head.is_probed() });
+            return Ok(Waiting { endpoint, deliveries, is_probed: head.is_probed(), look_from });
         }
     }
 
@@ -207,7 +215,7 @@ impl Command for LeaveEndpoint {
         if head.holder != Some(self.holder) {
             return Ok(());
         }
-        let first = queue.due(tx, Timestamp::MAX, 1).await?;
+        let first = queue.due(tx, Timeframe::through(Timestamp::MAX), 1).await?;
         let next_at = first.first().map(|of| head.awake_from(of.due_at));
         queue.set_turn(tx, next_at, None)?;
         Ok(())
@@ -261,6 +269,7 @@ impl Command for ReportDeliveries {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Endpoint>, Stop> {
         let queue = Queue::of(tx, self.endpoint).await?;
+        queue.fetch(tx, self.attempts.iter().map(|of| of.delivery.due.message)).await?;
         let mut reason = None;
         for report in &self.attempts {
             let AttemptReport { delivery: of, url, at, answer, retry_after } = report;

@@ -60,7 +60,7 @@ pub struct FannedOut {
 }
 
 /// Number of messages that one commit takes.
-const TOGETHER: usize = 50;
+const TOGETHER: usize = 100;
 
 /// Number of bytes of their bodies.
 const BYTES_TOGETHER: usize = 1024 * 1024;

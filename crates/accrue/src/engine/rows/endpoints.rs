@@ -1,9 +1,10 @@
 //! Endpoints, their queues, and the messages that wait in them.
 
 use crate::{
-    Error, MessageId, Timestamp, WebhookEndpointId,
+    Error, MessageId, Timeframe, Timestamp, WebhookEndpointId,
     engine::kernel::{Guard, Transaction},
-    schema::{self, AccountHead, DueAt, EndpointTurn},
+    limits,
+    schema::{self, AccountHead, DueAt, EndpointTurn, Slot},
     webhook::{
         Delivery, DeliveryOrder, DeliveryStatus, DueDelivery, Endpoint, EndpointQueue, Holder,
         PayloadStyle, Place, WaitingDelivery,
@@ -15,7 +16,7 @@ pub(in crate::engine) async fn endpoints(
     tx: &Transaction<'_>,
     guard: &Guard<AccountHead>,
 ) -> Result<Vec<Endpoint>, Error> {
-    let scan = schema::webhook_endpoints(tx.account, crate::limits::SCAN_ROWS);
+    let scan = schema::webhook_endpoints(tx.account, limits::SCAN_ROWS);
     let rows = guard.range_all(tx, scan).await?;
     rows.iter().map(|(key, document)| schema::read_webhook_endpoint(key, document)).collect()
 }
@@ -97,15 +98,15 @@ impl Queue {
         }
     }
 
-    /// Returns the first messages that wait, of those whose instant has come.
+    /// Returns the first messages that wait, of those that are due within a timeframe.
     pub(in crate::engine) async fn due(
         &self,
         tx: &Transaction<'_>,
-        until: Timestamp,
+        within: Timeframe,
         limit: usize,
     ) -> Result<Vec<WaitingDelivery>, Error> {
-        let within = crate::Timeframe::through(until);
-        let mut scan = schema::due_deliveries(tx.account, self.id, within, limit);
+        let rows = limit.min(limits::SCAN_ROWS);
+        let mut scan = schema::due_deliveries(tx.account, self.id, within, rows);
         let mut found = Vec::new();
         loop {
             let part = self.guard.range(tx, &scan).await?;
@@ -131,16 +132,14 @@ impl Queue {
         order: DeliveryOrder,
         mut delivery: Delivery,
     ) -> Result<(), Error> {
-        let now = tx.now;
         let first = self.first_in_line(tx, due.place).await?;
         if order == DeliveryOrder::Strict || first.is_some() {
             self.put_in_line(tx, &due).await?;
         }
-        delivery.again(first.is_none().then_some(now));
         if first.is_none() {
-            self.put_due(tx, now, due)?;
-            self.call_for(tx, now)?;
+            return self.send_now(tx, due, delivery);
         }
+        delivery.again(None);
         self.put_delivery(tx, &due, &delivery)
     }
 
@@ -156,6 +155,20 @@ impl Queue {
             head.lines = head.lines.saturating_add(1);
         }
         self.guard.put(tx, &slot, due)
+    }
+
+    /// Reads messages and their deliveries, each kind in one call of the store.
+    pub(in crate::engine) async fn fetch(
+        &self,
+        tx: &mut Transaction<'_>,
+        messages: impl Iterator<Item = MessageId> + Clone,
+    ) -> Result<(), Error> {
+        let account = tx.account;
+        let deliveries = messages.clone().map(|id| schema::delivery(account, id, self.id));
+        let deliveries: Vec<_> = deliveries.collect();
+        Guard::fetch(tx, deliveries.iter().map(|slot| (&self.guard, slot.key()))).await?;
+        let messages: Vec<_> = messages.map(|id| schema::sent_message(account, id)).collect();
+        tx.fetch(messages.iter().map(Slot::key)).await
     }
 
     pub(in crate::engine) async fn delivery(
@@ -196,6 +209,21 @@ impl Queue {
         self.put_delivery(tx, &due, delivery)
     }
 
+    /// Has a message sent now.
+    fn send_now(
+        &self,
+        tx: &mut Transaction<'_>,
+        due: DueDelivery,
+        mut delivery: Delivery,
+    ) -> Result<(), Error> {
+        let now = tx.now;
+        let at = self.guard.head_mut(tx)?.add(now);
+        delivery.again(Some(at));
+        self.put_due(tx, at, due)?;
+        self.call_for(tx, at)?;
+        self.put_delivery(tx, &due, &delivery)
+    }
+
     fn put_due(
         &self,
         tx: &mut Transaction<'_>,
@@ -222,17 +250,13 @@ impl Queue {
         }
         while let Some(next) = self.first_in_line(tx, due.place).await? {
             let delivery = self.delivery(tx, &next).await?.filter(Delivery::is_waiting);
-            let Some(mut delivery) = delivery else {
+            let Some(delivery) = delivery else {
                 // It is over already.
                 self.remove_from_line(tx, next.place).await?;
                 continue;
             };
             if delivery.due_at().is_none() {
-                let now = tx.now;
-                delivery.again(Some(now));
-                self.put_due(tx, now, next)?;
-                self.put_delivery(tx, &next, &delivery)?;
-                self.call_for(tx, now)?;
+                self.send_now(tx, next, delivery)?;
             }
             break;
         }

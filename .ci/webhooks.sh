@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Kills processes that deliver webhook messages, and has what arrived verified by the published client of PyPI and by the library of
+# Standard Webhooks. It needs what tests/clients/run.sh has installed. `ACCRUE_KILLS` says how many are killed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+ACCRUE_RECEIVED="$work" cargo test --locked -p accrue-crash-tests --test deliveries -- --nocapture
+PYTHONPATH="${CARGO_TARGET_DIR:-target}/clients/python/installed" python3 tests/clients/python/verify.py "$work"/*.jsonl

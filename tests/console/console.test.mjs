@@ -1,0 +1,280 @@
+// The console in a real browser: what a person does there, and what every page looks like.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { SIZES, launch, sound, watched } from './browser.mjs';
+
+/** Where the API and the console are, the link of the first person, and where pictures go, if anywhere. */
+const { ACCRUE_URL: api, ACCRUE_CONSOLE: link, ACCRUE_PICTURES: pictures } = process.env;
+const origin = new URL(link).origin;
+const PASSWORD = 'correct horse battery staple';
+
+const faults = [];
+let browser, context, page, receiver, token;
+/** Paths of pages that there are pictures of, by their names. */
+const shown = new Map();
+
+before(async () => {
+  browser = await launch();
+  context = await browser.newContext({ viewport: SIZES.desktop, colorScheme: 'light' });
+  page = await watched(context, origin, faults);
+  receiver = await receive();
+});
+
+after(async () => {
+  receiver.close();
+  await browser.close();
+});
+
+/** An endpoint that keeps the messages that it receives. */
+async function receive() {
+  const received = [];
+  const server = createServer(async (request, response) => {
+    const pieces = [];
+    for await (const piece of request) pieces.push(piece);
+    received.push(JSON.parse(Buffer.concat(pieces)));
+    response.writeHead(204).end();
+    server.emit('received');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${server.address().port}/hook`,
+    async next(type) {
+      for (;;) {
+        const found = received.find((message) => message.type === type);
+        if (found) return found;
+        await once(server, 'received', { signal: AbortSignal.timeout(30_000) });
+      }
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Asks the API by curl, and returns the status and the body. */
+async function curl(path, body) {
+  const args = ['-sS', '-w', '\n%{http_code}', `${api}${path}`, '-H', `Authorization: Bearer ${token}`];
+  if (body) args.push('-d', JSON.stringify(body));
+  const { stdout } = await promisify(execFile)('curl', args);
+  const [text, status] = stdout.split(/\n(?=\d+$)/);
+  return { status: Number(status), body: text && JSON.parse(text) };
+}
+
+async function create(path, body) {
+  const answer = await curl(path, body);
+  assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer)}`);
+  return answer.body;
+}
+
+/** Follows a link of the navigation. */
+const enter = (name) => page.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
+
+/** Has a picture made of this page. */
+const remember = (name) => shown.set(name, page.url());
+
+const count = (amount) => ({
+  idempotency_key: `event-${amount}`, event_name: 'completion', external_customer_id: 'ada',
+  timestamp: new Date().toISOString(), properties: { tokens: amount, region: 'eu' },
+});
+
+test('the first person comes in by the link, once', async () => {
+  await page.goto(link);
+  await sound(page);
+  await page.getByLabel('Name').fill('Grace');
+  await page.getByLabel('E-mail address').fill('grace@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('short');
+  await page.getByLabel('Password, once more').fill('short');
+  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await page.getByText('12 characters').first().waitFor();
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel('Password, once more').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  await page.getByRole('heading', { name: 'Accounts' }).waitFor();
+  await sound(page);
+  remember('accounts');
+  const again = await fetch(link);
+  assert.equal(again.status, 404);
+});
+
+test('a key is issued, and works with curl', async () => {
+  await page.getByLabel('Id of the account').fill('acme');
+  await page.getByRole('main').getByRole('button', { name: 'Open' }).click();
+  await enter('API keys');
+  await sound(page);
+  await page.getByLabel('Name').fill('curl');
+  await page.getByLabel('Your password').fill('wrong');
+  await page.getByRole('button', { name: 'Issue the key' }).click();
+  await page.getByText('password').first().waitFor();
+  await page.getByLabel('Name').fill('curl');
+  await page.getByLabel('Your password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Issue the key' }).click();
+  token = await page.getByLabel('Token').inputValue();
+  await sound(page);
+  assert.equal((await curl('/ping')).status, 200);
+  await enter('API keys');
+  await page.getByText('curl').first().waitFor();
+  assert.equal(await page.getByText(token).count(), 0, 'a token is shown once');
+  remember('keys');
+});
+
+test('an endpoint is added, and a customer is there', async () => {
+  await enter('Webhooks');
+  await page.getByLabel('Address').fill(receiver.url);
+  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  assert.match(await page.getByLabel('Signing secret').inputValue(), /^whsec_/);
+  await sound(page);
+
+  const { id: item_id } = await create('/items', { name: 'Model' });
+  const metric = { name: 'Tokens', description: null, item_id, sql: 'SELECT sum(tokens) FROM events' };
+  const { id: billable_metric_id } = await create('/metrics', metric);
+  const usage = {
+    name: 'Tokens', item_id, cadence: 'monthly', model_type: 'unit', billable_metric_id,
+    unit_config: { unit_amount: '0.5' },
+  };
+  const plan = await create('/plans', { name: 'Pro', currency: 'USD', prices: [{ price: usage }] });
+  const name = 'Ada <script>alert(1)</script> "&';
+  await create('/customers', { name, email: 'ada@example.com', external_customer_id: 'ada' });
+  const now = new Date();
+  const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString();
+  await create('/subscriptions', { external_customer_id: 'ada', plan_id: plan.id, start_date: start });
+  const message = await receiver.next('customer.created');
+  assert.equal(message.customer.name, name);
+});
+
+test('an event arrives', async () => {
+  await create('/ingest', { events: [count(7)] });
+  await enter('Events');
+  await page.getByLabel('Ids of events').fill('event-7');
+  await page.getByRole('main').getByRole('button', { name: 'Search' }).click();
+  await page.getByText('completion').first().waitFor();
+  await sound(page);
+  remember('events');
+  await enter('Overview');
+  await sound(page);
+  remember('overview');
+});
+
+test('an alert is made in the plot, fires, and its message is delivered', async () => {
+  await enter('Customers');
+  await sound(page);
+  remember('customers');
+  await page.getByRole('main').getByRole('link', { name: 'Ada' }).click();
+  await page.getByText('Ada <script>').first().waitFor();
+  await sound(page);
+  await page.getByRole('link', { name: 'New alert' }).first().click();
+  await page.getByLabel('Thresholds').fill('10');
+  await page.getByRole('button', { name: 'See when it would have fired' }).click();
+  await sound(page);
+  remember('alert');
+  await page.getByRole('button', { name: 'Create the alert' }).click();
+  await page.getByText('The alert is created.').waitFor();
+  await sound(page);
+  remember('customer');
+  await create('/ingest', { events: [count(20)] });
+  const fired = await receiver.next('subscription.cost_exceeded').catch(() => receiver.next('subscription.usage_exceeded'));
+  assert.ok(fired.properties);
+  await enter('Webhooks');
+  await page.getByRole('main').getByRole('link', { name: fired.type }).first().click();
+  await page.getByText('204').first().waitFor();
+  await sound(page);
+  remember('message');
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('The message will be sent again.').waitFor();
+  await enter('Webhooks');
+  await sound(page);
+  remember('webhooks');
+});
+
+test('a backfill is made, and closed after a look at what that changes', async () => {
+  await enter('Backfills');
+  await sound(page);
+  const day = 86_400_000;
+  const at = (days) => new Date(Date.now() - days * day).toISOString().slice(0, 19);
+  await page.getByLabel('From', { exact: true }).fill(at(3));
+  await page.getByLabel('To', { exact: true }).fill(at(1));
+  await page.getByRole('button', { name: 'Create the backfill' }).click();
+  await page.getByText('The backfill is open').waitFor();
+  const { data } = await create('/events/backfills');
+  const late = { ...count(40), timestamp: new Date(Date.now() - 2 * day).toISOString() };
+  await create(`/ingest?backfill_id=${data[0].id}`, { events: [late] });
+  await page.reload();
+  await sound(page);
+  remember('backfill');
+  await page.getByRole('button', { name: /Close/ }).click();
+  await page.getByText('The backfill is closed').waitFor();
+  await sound(page);
+});
+
+test('what was done is in the audit log', async () => {
+  await page.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name: 'Audit log' }).click();
+  await page.getByText('issue_api_key').first().waitFor();
+  await page.getByText('Grace').first().waitFor();
+  await sound(page);
+  remember('audit');
+  await page.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name: 'People' }).click();
+  await sound(page);
+  remember('people');
+});
+
+test('every page holds on a phone and in the dark', async () => {
+  const state = await context.storageState();
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    for (const colorScheme of ['light', 'dark']) {
+      const other = await browser.newContext({ viewport, colorScheme, storageState: state, hasTouch: size === 'phone' });
+      const tab = await watched(other, origin, faults);
+      for (const [name, url] of shown) {
+        await tab.goto(url);
+        await sound(tab);
+        if (pictures) {
+          await mkdir(pictures, { recursive: true });
+          await tab.screenshot({ path: `${pictures}/${name}-${size}-${colorScheme}.png`, fullPage: false });
+        }
+      }
+      await other.close();
+    }
+  }
+});
+
+test('a page works with the keyboard alone, and without script', async () => {
+  await page.goto(shown.get('overview'));
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
+  const state = await context.storageState();
+  const plain = await browser.newContext({ javaScriptEnabled: false, storageState: state });
+  const tab = await plain.newPage();
+  await tab.goto(shown.get('customer'));
+  assert.ok((await tab.getByRole('heading').count()) > 0);
+  await plain.close();
+});
+
+test('a key that is revoked is good for nothing', async () => {
+  await page.goto(shown.get('keys'));
+  await page.getByRole('main').getByRole('link', { name: 'curl' }).first().click();
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('The key is revoked').waitFor();
+  assert.equal((await curl('/ping')).status, 401);
+});
+
+test('whoever has signed out is asked who they are', async () => {
+  await page.getByRole('button', { name: 'Sign out' }).first().click();
+  await page.getByText('You are signed out.').waitFor();
+  await sound(page);
+  await page.goto(shown.get('customer'));
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByLabel('E-mail address').fill('grace@example.com');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Ada <script>').first().waitFor();
+});
+
+test('no page has said that something is wrong', () => assert.deepEqual(faults, []));

@@ -1,0 +1,64 @@
+//! Two processes that deliver webhook messages, of which one is killed at random, under load.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic"
+)]
+
+use std::{
+    fs::File,
+    io::{BufWriter, Write as _},
+    path::Path,
+};
+
+use accrue_crash_tests::{Delivered, Deliverers, Kind, kills};
+use serde_json::json;
+
+/// How many are killed in one folder, one after another: the clock of a folder has so many minutes.
+const KILLS: u64 = 100;
+
+fn check(kind: Kind) {
+    let (mut left, mut twice) = (kills(5), 0);
+    for seed in 1.. {
+        if left == 0 {
+            break;
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_crash-deliverer"));
+        let mut deliverers = Deliverers::new(kind, program, seed);
+        for _ in 0..left.min(KILLS) {
+            deliverers.kill_one();
+        }
+        left -= left.min(KILLS);
+        let delivered = deliverers.end();
+        eprintln!("{}: {delivered}", kind.name());
+        twice += delivered.twice();
+        write(kind, &delivered);
+    }
+    eprintln!("{}: {twice} twice", kind.name());
+}
+
+/// Writes what was received into a folder, for the libraries of receivers to verify.
+fn write(kind: Kind, delivered: &Delivered) {
+    let Some(folder) = std::env::var_os("ACCRUE_RECEIVED") else { return };
+    let file = Path::new(&folder).join(format!("{}.jsonl", kind.name()));
+    let mut file = BufWriter::new(File::options().append(true).create(true).open(file).unwrap());
+    for of in &delivered.received {
+        let headers: serde_json::Map<_, _> =
+            of.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let line = json!({"headers": headers, "body": of.body, "secret": delivered.secret});
+        writeln!(file, "{line}").unwrap();
+    }
+    file.flush().unwrap();
+}
+
+#[test]
+fn webhooks_a_process_on_fjall_that_is_killed_loses_no_message_and_sends_none_more_than_twice() {
+    check(Kind::Fjall);
+}
+
+#[test]
+fn webhooks_a_process_on_sled_that_is_killed_loses_no_message_and_sends_none_more_than_twice() {
+    check(Kind::Sled);
+}
