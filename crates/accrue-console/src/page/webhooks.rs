@@ -96,6 +96,7 @@ pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
             ("Came up (UTC)", time::instant(message.created_at)),
             ("Id", html! { span.id { (message.id) } }),
         ]))
+        @if let Some(payload) = &message.payload { (super::why::why(visit, payload)) }
         @if visit.may(Role::Operate) {
             (form::button(visit, &visit.in_account(&["messages", &message.id.to_string(), "send-again"]), "Send again", ""))
         }
