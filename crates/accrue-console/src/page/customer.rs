@@ -53,7 +53,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         rows.push(subscription_row(visit, of, cost.into_iter().next(), now));
     }
     let alerts = alerts(&account, id).await?;
-    let balances = account.credit_balances(id).await?;
+    let balances = known(account.credit_balances(id).await)?;
     let content = html! {
         (facts_of(&customer))
         section aria-labelledby="subscriptions-title" {
@@ -83,7 +83,8 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
 /// Reads the alerts on the credits of a customer.
 pub(super) async fn alerts(account: &Account, id: CustomerId) -> Result<Vec<Alert>, Failure> {
     let page = PageRequest::first(ROWS)?;
-    Ok(account.list_customer_alerts(id, &ListFilter::default(), &page).await?.data)
+    let found = account.list_customer_alerts(id, &ListFilter::default(), &page).await;
+    known(found.map(|page| page.data))
 }
 
 fn facts_of(customer: &Customer) -> Markup {

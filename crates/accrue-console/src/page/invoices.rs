@@ -79,7 +79,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
             p.note { "Of one customer: " a href=(visit.in_account(&["customers", id])) { (id) } ". " a href=(path) { "Of all customers" } "." }
         }
         @if page.data.is_empty() {
-            (empty("No invoices", "A subscription has a draft from its start on; it is issued when its date comes."))
+            (none(visit).await?)
         } @else {
             (table("Invoices, newest date first", &[Text("Number"), Text("Status"), Text("Customer"), Text("Date (UTC)"), Text("Due (UTC)"), Number("Total"), Number("Amount due")], &rows))
         }
@@ -138,13 +138,25 @@ pub(crate) async fn of_customer(visit: &Visit, id: CustomerId) -> Result<Markup,
         section aria-labelledby="invoices-title" {
             h2 id="invoices-title" { "Invoices" }
             @if page.data.is_empty() {
-                (empty("No invoices", "A subscription has a draft from its start on; it is issued when its date comes."))
+                (none(visit).await?)
             } @else {
                 (table("Newest invoices", &[Text("Number"), Text("Status"), Text("Date (UTC)"), Text("Due (UTC)"), Number("Total"), Number("Amount due")], &rows))
             }
             @if page.has_more() { p { a href=(format!("{}{all}", visit.in_account(&["invoices"]))) { "All invoices of the customer" } } }
         }
     })
+}
+
+/// Says that there are none, and why there may be none.
+async fn none(visit: &Visit) -> Result<Markup, Failure> {
+    let text = match visit.account()?.configuration().await?.features.invoices {
+        true => "A subscription has a draft from its start on; it is issued when its date comes.",
+        false => {
+            "Invoices of subscriptions are off in this account: a program turns them on in its \
+             configuration, for subscriptions that are created from then on."
+        }
+    };
+    Ok(empty("No invoices", text))
 }
 
 /// Returns the number of an invoice, as its page is called.

@@ -48,7 +48,8 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let customer = account.fetch_customer(subscription.customer_id).await?;
     let plan = account.fetch_plan(subscription.plan_id).await?;
     let (all, rows) = (ListFilter::default(), PageRequest::first(ROWS)?);
-    let alerts = account.list_subscription_alerts(id, &all, &rows).await?.data;
+    let alerts = account.list_subscription_alerts(id, &all, &rows).await;
+    let alerts = known(alerts.map(|page| page.data))?;
     let path = visit.in_account(&["subscriptions", &id.to_string()]);
     let content = html! {
         (facts_of(visit, &subscription, &customer, &plan, account.billing().now()))

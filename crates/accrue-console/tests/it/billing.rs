@@ -2,21 +2,24 @@
 
 use std::time::Duration;
 
-use accrue::{Currency, PageRequest};
 use accrue::{
-    CustomerId, Decimal, InvoiceId, PlanId, PricingUnit,
+    CivilDate, Clock as _, CustomerId, Decimal, InvoiceId, PlanId, PricingUnit,
     credit::NewLedgerEntry,
-    invoice::{InvoiceFilter, InvoiceStatus},
+    invoice::{InvoiceFilter, InvoiceStatus, NewInvoice, NewOneOffLine},
     person::Role,
     plan::{DefaultVersion, NewPlanVersion, PlanFilter},
     price::{Bulk, BulkTier, Cadence, Model, NewPrice, Package, Tier, Tiered},
 };
+use accrue::{Currency, PageRequest};
 use http::StatusCode;
 
 use crate::support::{Desk, block_on, name};
 
 /// A customer whose first billing period is over, and its invoice of that.
 fn billed(desk: &Desk) -> (CustomerId, InvoiceId) {
+    let mut configuration = block_on(desk.account.configuration()).unwrap();
+    configuration.features.invoices = true;
+    block_on(desk.account.configure(configuration).into_future()).unwrap();
     let (customer, _) = desk.customer("Tokens");
     desk.clock.advance(Duration::from_secs(60 * 24 * 60 * 60));
     while block_on(desk.billing.tick(100)).unwrap().more {}
@@ -72,6 +75,60 @@ fn an_invoice_is_made_void_once_and_a_reader_makes_none() {
         assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY, "{action}");
         assert!(again.body.contains("class=\"alert bad\""), "why is said");
     }
+}
+
+#[test]
+fn a_draft_is_issued() {
+    let desk = Desk::new();
+    let (customer, _) = desk.customer("Tokens");
+    let page = PageRequest::default();
+    let plan = block_on(desk.account.list_plans(&PlanFilter::default(), &page)).unwrap().data;
+    let version = block_on(desk.account.fetch_plan_version(plan[0].id, plan[0].version)).unwrap();
+    let usd = Currency::parse("USD").unwrap();
+    let mut new = NewInvoice::new(customer, usd, desk.clock.now());
+    let day = |text| CivilDate::parse(text).unwrap();
+    new.lines.push(NewOneOffLine {
+        name: name("<script>alert(1)</script>"),
+        item_id: version.prices[0].item_id,
+        start_date: day("2026-03-01"),
+        end_date: day("2026-03-09"),
+        quantity: Decimal::from(3),
+        unit_amount: Decimal::parse("1.5").unwrap(),
+    });
+    let draft = block_on(desk.account.create_invoice(new).into_future()).unwrap();
+    let session = desk.session_of(Role::Operate);
+    let path = format!("/a/acme/invoices/{}", draft.id);
+    let page = desk.get(&path, Some(&session)).body;
+    assert!(
+        page.contains("Draft")
+            && page.contains("Issue the invoice")
+            && page.contains("4.50\u{a0}USD")
+    );
+    assert_eq!(page.matches("<script").count(), 1);
+    let reader = desk.session_of(Role::Read);
+    assert!(!desk.get(&path, Some(&reader)).body.contains("Issue the invoice"));
+    let done = desk.post(&format!("{path}/issue"), Some(&session), &[]);
+    assert_eq!(done.location(), format!("/console{path}?done=invoice-issued"));
+    let page = desk.get(done.location(), Some(&session)).body;
+    assert!(
+        page.contains("The invoice is issued") && page.contains("</span>Issued</span>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn credits_that_are_off_hide_no_customer() {
+    let desk = Desk::new();
+    let (customer, _) = desk.customer("Tokens");
+    let mut configuration = block_on(desk.account.configuration()).unwrap();
+    configuration.features.credits = false;
+    configuration.features.alerts = false;
+    block_on(desk.account.configure(configuration).into_future()).unwrap();
+    let session = desk.session_of(Role::Read);
+    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session));
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let list = desk.get("/a/acme/invoices", Some(&session)).body;
+    assert!(list.contains("Invoices of subscriptions are off in this account"));
 }
 
 #[test]

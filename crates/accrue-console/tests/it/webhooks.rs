@@ -85,12 +85,12 @@ fn a_message_of_an_alert_says_why_it_fired() {
     let page = message_page(
         r#"{"type":"subscription.usage_exceeded","subscription":{"id":"sub-1","customer":{"id":"cus-1"}},
         "properties":{"alert_configuration":{"id":"alert-1","type":"usage_exceeded","more":[1]},
-        "billable_metric_id":"metric-1","evaluated_quantity":12345678901234567890.000000001,
+        "billable_metric_id":"metric-1","evaluated_quantity":1234567890123456789.000000001,
         "quantity_threshold":10,"timeframe_start":"2026-03-01T00:00:00+00:00","timeframe_end":"2026-04-01T00:00:00+00:00"}}"#,
     );
     for text in [
         "Why it fired",
-        "12,345,678,901,234,567,890.000000001",
+        "1,234,567,890,123,456,789.000000001",
         "href=\"/console/a/acme/subscriptions/sub-1\"",
         "href=\"/console/a/acme/subscriptions/sub-1#alert-alert-1\"",
         "href=\"/console/a/acme/customers/cus-1\"",
