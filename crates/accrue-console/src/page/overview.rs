@@ -72,7 +72,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         section aria-label="Events" { (plot.draw()) }
         section aria-labelledby="costs-title" {
             h2 id="costs-title" { "Cost today of the newest customers" }
-            p.note { "Of the newest " (CUSTOMERS) " customers, not of the account: its cost is not added up anywhere." }
+            p.note { "Only the newest " (CUSTOMERS) " customers: the engine keeps no cost of the whole account." }
             (cost_table(visit, &costs))
         }
         section aria-labelledby="fires-title" {
@@ -166,7 +166,9 @@ fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Ma
         @for message in waiting.iter().rev().take(MESSAGES) {
             tr {
                 td { (time::instant(message.created_at)) }
-                th scope="row" { code { (message.message_type()) } }
+                th scope="row" {
+                    a href=(visit.in_account(&["messages", &message.id.to_string()])) { code { (message.message_type()) } }
+                }
                 td { (crate::view::part::chip(crate::view::part::Standing::Wait, "Waits")) }
             }
         }

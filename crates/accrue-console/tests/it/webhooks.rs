@@ -103,9 +103,39 @@ fn a_message_of_an_alert_says_why_it_fired() {
         "properties":{"alert_configuration":{"id":"\"><script>","type":"<script>","currency":"USD"},
         "evaluated_amount":"6.0000000000001","amount_threshold":"<i>"}}"#,
     );
-    assert!(page.contains("6.0000000000001 USD") && page.contains("&lt;i&gt; USD"));
+    assert!(page.contains("6.0000000000001\u{a0}USD") && page.contains("&lt;i&gt; USD"));
     assert_eq!(page.matches("<script").count(), 1);
     assert!(page.contains("/subscriptions/%3Cb%3E%2F..%2Fx"));
+}
+
+#[test]
+fn a_message_that_waits_says_what_was_before() {
+    let desk = Desk::new();
+    let (_, subscription) = desk.customer("Tokens");
+    let session = desk.session_of(Role::Read);
+    let page = PageRequest::first_of_messages(100).unwrap();
+    let waiting = block_on(desk.account.list_messages(&page)).unwrap().data;
+    let overview = desk.get("/a/acme", Some(&session)).body;
+    for message in waiting {
+        let path = format!("/console/a/acme/messages/{}", message.id);
+        assert!(overview.contains(&path));
+        let page = desk.get(&path, Some(&session)).body;
+        let figures = match message.message_type() {
+            "subscription.cost_exceeded" => ["0.00\u{a0}USD", "6.00\u{a0}USD", "5.00\u{a0}USD"],
+            "subscription.usage_exceeded" => [">0<", ">600<", ">5<"],
+            _ => {
+                assert!(!page.contains("Why it fired"));
+                continue;
+            }
+        };
+        for text in figures {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+        assert!(page.contains(&format!("/subscriptions/{subscription}#alert-")));
+        assert!(page.contains("/a/acme/events?ids=event-1"));
+    }
+    let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
+    assert_eq!(desk.get(none, Some(&session)).status, StatusCode::NOT_FOUND);
 }
 
 #[test]
