@@ -218,7 +218,7 @@ test('an invoice is issued, and made void', async () => {
   const day = new Date().toISOString().slice(0, 10);
   const line = {
     name: 'Work <b>', item_id: item, start_date: day, end_date: day, quantity: 3, model_type: 'unit',
-    unit_config: { unit_amount: '4.5' },
+    unit_config: { unit_amount: '4.25' },
   };
   const invoice_date = new Date(Date.now() - 60_000).toISOString();
   const invoice = { currency: 'USD', external_customer_id: 'ada', invoice_date, will_auto_issue: false, net_terms: 0, line_items: [line] };
@@ -228,7 +228,7 @@ test('an invoice is issued, and made void', async () => {
   await page.getByLabel('Status').selectOption('draft');
   await page.getByRole('button', { name: 'Show' }).click();
   const list = page.getByRole('region', { name: 'Invoices, newest date first' });
-  const own = () => list.getByRole('row').filter({ hasText: '13.50' }).getByRole('link').first().click();
+  const own = () => list.getByRole('row').filter({ hasText: '12.75' }).getByRole('link').first().click();
   await own();
   await page.getByText('Work <b>').waitFor();
   await sound(page);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    Account, ItemId, MetricId, Name, PlanId, PricingUnit,
+    Account, Decimal, ItemId, MetricId, Name, PlanId, PricingUnit, WrittenDecimal,
     metric::{MetricFilter, MetricStatus},
     plan::{Plan, PlanFilter, PlanVersion, PricedVersion},
     price::{
@@ -16,7 +16,7 @@ use crate::{
     answer::{Answer, Failure},
     view::{
         layout::{self, Head, Section},
-        number::{count, grouped},
+        number::{count, grouped, money},
         part::{
             Column::{Number, Text},
             Standing, chip, empty, facts, next, table,
@@ -244,11 +244,11 @@ fn cadence(of: Cadence) -> String {
     }
 }
 
-/// Shows how a price comes to its amount, digit by digit as it was written.
+/// Shows how a price comes to its amount.
 fn configuration(price: &Price) -> Markup {
     let unit = &price.currency;
     let caption = format!("How {} is computed", price.name);
-    let amount = |text: &dyn std::fmt::Display| html! { td.number { (text) "\u{a0}" (unit) } };
+    let amount = |of: &WrittenDecimal| html! { td.number { (written(of, unit)) } };
     let mut rows = match price.charge.model() {
         Model::Unit(of) => html! {
             tr { th scope="row" { "Each unit" } (amount(&of.unit_amount)) }
@@ -279,7 +279,7 @@ fn tiers(of: &Tiered, unit: &PricingUnit) -> Markup {
                     "Each unit above " (grouped(&tier.first_unit))
                     @if let Some(last) = &tier.last_unit { " up to " (grouped(last)) }
                 }
-                td.number { (tier.unit_amount) "\u{a0}" (unit) }
+                td.number { (written(&tier.unit_amount, unit)) }
             }
         }
         (more(of.tiers.len()))
@@ -293,7 +293,7 @@ fn volumes(of: &Bulk, unit: &PricingUnit) -> Markup {
                 th scope="row" {
                     @match &tier.maximum_units { Some(most) => { "Each unit of up to " (grouped(most)) }, None => { "Each unit of more" } }
                 }
-                td.number { (tier.unit_amount) "\u{a0}" (unit) }
+                td.number { (written(&tier.unit_amount, unit)) }
             }
         }
         (more(of.tiers.len()))
@@ -313,12 +313,16 @@ fn cells(of: &Matrix, unit: &PricingUnit) -> Markup {
                     (names.join(", ")) ": " (values(&cell.dimension_values))
                     @if let Some(factor) = &cell.scaling_factor { ", units times " (grouped(factor)) }
                 }
-                td.number { (cell.unit_amount) "\u{a0}" (unit) }
+                td.number { (written(&cell.unit_amount, unit)) }
             }
         }
-        tr { th scope="row" { "All others" } td.number { (of.default_unit_amount) "\u{a0}" (unit) } }
+        tr { th scope="row" { "All others" } td.number { (written(&of.default_unit_amount, unit)) } }
         (more(of.matrix_values.len()))
     }
+}
+
+fn written(amount: &WrittenDecimal, unit: &PricingUnit) -> String {
+    money(&Decimal::from(amount.clone()), unit)
 }
 
 fn more(found: usize) -> Markup {
@@ -333,7 +337,7 @@ fn adjustments(of: &Adjustments) -> Markup {
                 th scope="row" { "Discount" }
                 td.number {
                     @match discount {
-                        Discount::Percentage(off) => { (grouped(&(off.as_decimal() * &accrue::Decimal::from(100)))) " %" }
+                        Discount::Percentage(off) => { (grouped(&(off.as_decimal() * &Decimal::from(100)))) " %" }
                         Discount::Amount(off) => (grouped(off)),
                         Discount::Usage(off) => { (grouped(off)) " units" }
                         _ => "by tiers",

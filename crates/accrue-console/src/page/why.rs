@@ -183,7 +183,7 @@ fn figures(
     let link = format!("{path}#alert-{}", alert.id);
     let mut rows = vec![
         ("Watches", html! { a href=(link) { code { (alert.condition.alert_type()) } } }),
-        ("Before", html! { (before.map_or_else(|| "–".to_owned(), write)) }),
+        ("Before", html! { (before.map_or_else(|| "Nothing yet".to_owned(), write)) }),
         ("After", html! { (write(after)) }),
     ];
     if let Some(threshold) = threshold {

@@ -162,7 +162,8 @@ impl Plot<'_> {
                 @for mark in &self.marks {
                     @let place = scale.place(float(&mark.value));
                     line.mark x1=(px(LEFT)) x2=(px(self.room.width() - RIGHT)) y1=(px(place)) y2=(px(place)) {}
-                    text.mark x=(px(LEFT + 6.0)) y=(px(place - 5.0)) {
+                    // At the newest end, which is what a narrow screen shows first.
+                    text.mark x=(px(self.room.width() - RIGHT - 6.0)) y=(px(place - 5.0)) text-anchor="end" {
                         (mark.label) " " (grouped(&mark.value))
                     }
                 }

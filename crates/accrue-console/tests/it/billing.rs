@@ -201,6 +201,7 @@ fn a_plan_is_shown_version_by_version() {
     let second = desk.get(&format!("{path}?version=2"), Some(&session)).body;
     for text in [
         "Each unit above 0 up to 10",
+        "0.50\u{a0}USD",
         "0.25\u{a0}USD",
         "Each unit of up to 100",
         "1.125\u{a0}USD",

@@ -122,7 +122,7 @@ fn a_message_that_waits_says_what_was_before() {
         let page = desk.get(&path, Some(&session)).body;
         let figures = match message.message_type() {
             "subscription.cost_exceeded" => ["0.00\u{a0}USD", "6.00\u{a0}USD", "5.00\u{a0}USD"],
-            "subscription.usage_exceeded" => [">0<", ">600<", ">5<"],
+            "subscription.usage_exceeded" => ["Nothing yet", ">600<", ">5<"],
             _ => {
                 assert!(!page.contains("Why it fired"));
                 continue;
