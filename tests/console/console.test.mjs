@@ -233,7 +233,7 @@ test('an invoice is issued, and made void', async () => {
   await page.getByText('Work <b>').waitFor();
   await sound(page);
   await page.getByRole('button', { name: 'Issue the invoice' }).click();
-  await page.getByText('The invoice is issued').waitFor();
+  await page.getByText('The invoice was issued').waitFor();
   await sound(page);
   remember('invoice');
   await enter('Invoices');

@@ -41,7 +41,8 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
 /// Issues a draft.
 pub(crate) async fn issue(visit: &Visit) -> Result<Answer, Failure> {
     let done = visit.account()?.issue_invoice(visit.id("invoice")?).await;
-    changed(visit, done, "invoice-issued").await
+    let waits = done.as_ref().is_ok_and(|of| of.status == InvoiceStatus::Draft);
+    changed(visit, done, if waits { "invoice-waits" } else { "invoice-issued" }).await
 }
 
 /// Makes an invoice void.

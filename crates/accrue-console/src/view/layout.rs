@@ -96,8 +96,9 @@ fn done(code: &str) -> Option<&'static str> {
         "backfill-reverted" => {
             "The backfill is reverted: its figures count until that is reflected."
         }
-        "invoice-issued" => "The invoice is issued, or waits for its tax.",
-        "invoice-void" => "The invoice is void: nobody owes it.",
+        "invoice-issued" => "The invoice was issued.",
+        "invoice-waits" => "The invoice is issued once its tax is known.",
+        "invoice-void" => "The invoice was made void: nobody owes it.",
         "alert-created" => "The alert is created.",
         "alert-deleted" => "The alert is deleted.",
         _ => return None,

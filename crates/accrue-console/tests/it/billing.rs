@@ -111,7 +111,7 @@ fn a_draft_is_issued() {
     assert_eq!(done.location(), format!("/console{path}?done=invoice-issued"));
     let page = desk.get(done.location(), Some(&session)).body;
     assert!(
-        page.contains("The invoice is issued") && page.contains("</span>Issued</span>"),
+        page.contains("The invoice was issued") && page.contains("</span>Issued</span>"),
         "{page}"
     );
 }

@@ -1,7 +1,8 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    Account, Error, PageRequest, PayloadRenderer,
+    Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit,
+    alert::{NewAlert, Thresholds},
     person::Role,
     webhook::{Message, PayloadStyle, Reach, SentMessageFilter, WebhookKey},
 };
@@ -111,29 +112,37 @@ fn a_message_of_an_alert_says_why_it_fired() {
 #[test]
 fn a_message_that_waits_says_what_was_before() {
     let desk = Desk::new();
-    let (_, subscription) = desk.customer("Tokens");
+    let (customer, subscription) = desk.customer("Tokens");
+    let at = Thresholds::new([Decimal::parse("6.5").unwrap()]).unwrap();
+    let spend = NewAlert::spend_exceeded(PricingUnit::parse("USD").unwrap(), at);
+    block_on(desk.account.create_subscription_alert(subscription, spend).into_future()).unwrap();
+    desk.event("event-2", customer, 51);
     let session = desk.session_of(Role::Read);
     let page = PageRequest::first_of_messages(100).unwrap();
     let waiting = block_on(desk.account.list_messages(&page)).unwrap().data;
     let overview = desk.get("/a/acme", Some(&session)).body;
+    let mut alerts = 0;
     for message in waiting {
         let path = format!("/console/a/acme/messages/{}", message.id);
         assert!(overview.contains(&path));
         let page = desk.get(&path, Some(&session)).body;
         let figures = match message.message_type() {
-            "subscription.cost_exceeded" => ["0.00\u{a0}USD", "6.00\u{a0}USD", "5.00\u{a0}USD"],
+            "subscription.cost_exceeded" => ["Nothing yet", "6.00\u{a0}USD", "5.00\u{a0}USD"],
+            "subscription.spend_exceeded" => ["6.00\u{a0}USD", "6.51\u{a0}USD", "6.50\u{a0}USD"],
             "subscription.usage_exceeded" => ["Nothing yet", ">600<", ">5<"],
             _ => {
                 assert!(!page.contains("Why it fired"));
                 continue;
             }
         };
+        alerts += 1;
         for text in figures {
             assert!(page.contains(text), "{text}: {page}");
         }
         assert!(page.contains(&format!("/subscriptions/{subscription}#alert-")));
-        assert!(page.contains("/a/acme/events?ids=event-1"));
+        assert!(page.contains("/a/acme/events?ids=event-"));
     }
+    assert_eq!(alerts, 3);
     let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
     assert_eq!(desk.get(none, Some(&session)).status, StatusCode::NOT_FOUND);
 }
