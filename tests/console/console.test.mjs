@@ -16,7 +16,7 @@ const origin = new URL(link).origin;
 const PASSWORD = 'correct horse battery staple';
 
 const faults = [];
-let browser, context, page, receiver, token;
+let browser, context, page, receiver, token, item;
 /** Paths of pages that there are pictures of, by their names. */
 const shown = new Map();
 
@@ -134,6 +134,7 @@ test('an endpoint is added, and a customer is there', async () => {
   await sound(page);
 
   const { id: item_id } = await create('/items', { name: 'Model' });
+  item = item_id;
   const metric = { name: 'Tokens', description: null, item_id, sql: 'SELECT sum(tokens) FROM events' };
   const { id: billable_metric_id } = await create('/metrics', metric);
   const usage = {
@@ -170,6 +171,13 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByRole('main').getByRole('link', { name: 'Ada' }).click();
   await page.getByText('Ada <script>').first().waitFor();
   await sound(page);
+  await page.getByRole('region', { name: 'Subscriptions, newest first' }).getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'Subscription to Pro' }).waitFor();
+  await sound(page);
+  await page.getByLabel('Group by a property').fill('region');
+  await page.getByRole('button', { name: 'Group' }).click();
+  await page.getByText('Tokens, region eu').first().waitFor();
+  await sound(page);
   await page.getByRole('link', { name: 'New alert' }).first().click();
   await page.getByLabel('Thresholds').fill('10');
   await page.getByRole('button', { name: 'See when it would have fired' }).click();
@@ -178,6 +186,16 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByRole('button', { name: 'Create the alert' }).click();
   await page.getByText('The alert is created.').waitFor();
   await sound(page);
+  remember('subscription');
+  await page.getByRole('link', { name: 'New alert' }).first().click();
+  await page.getByLabel('Thresholds').fill('20');
+  await page.getByRole('button', { name: 'See when it would have fired' }).click();
+  await page.getByText('An alert watches this already').waitFor();
+  await sound(page);
+  await page.getByRole('link', { name: 'look at it' }).click();
+  await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Ada' }).click();
+  await page.getByRole('heading', { name: 'Invoices' }).waitFor();
+  await sound(page);
   remember('customer');
   await create('/ingest', { events: [count(20)] });
   const fired = await receiver.next('subscription.cost_exceeded').catch(() => receiver.next('subscription.usage_exceeded'));
@@ -185,6 +203,8 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await enter('Webhooks');
   await page.getByRole('main').getByRole('link', { name: fired.type }).first().click();
   await page.getByText('204').first().waitFor();
+  await page.getByRole('heading', { name: 'Why it fired' }).waitFor();
+  await page.getByRole('link', { name: 'Show the subscription' }).waitFor();
   await sound(page);
   remember('message');
   await page.getByRole('button', { name: 'Send again' }).click();
@@ -192,6 +212,60 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await enter('Webhooks');
   await sound(page);
   remember('webhooks');
+});
+
+test('an invoice is issued, and made void', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  const line = {
+    name: 'Work <b>', item_id: item, start_date: day, end_date: day, quantity: 3, model_type: 'unit',
+    unit_config: { unit_amount: '4.25' },
+  };
+  const invoice_date = new Date(Date.now() - 60_000).toISOString();
+  const invoice = { currency: 'USD', external_customer_id: 'ada', invoice_date, will_auto_issue: false, net_terms: 0, line_items: [line] };
+  await create('/invoices', invoice);
+  await enter('Invoices');
+  await sound(page);
+  await page.getByLabel('Status').selectOption('draft');
+  await page.getByRole('button', { name: 'Show' }).click();
+  const list = page.getByRole('region', { name: 'Invoices, newest date first' });
+  const own = () => list.getByRole('row').filter({ hasText: '12.75' }).getByRole('link').first().click();
+  await own();
+  await page.getByText('Work <b>').waitFor();
+  await sound(page);
+  await page.getByRole('button', { name: 'Issue the invoice' }).click();
+  await page.getByText('The invoice was issued').waitFor();
+  await sound(page);
+  remember('invoice');
+  await enter('Invoices');
+  await sound(page);
+  remember('invoices');
+  await own();
+  await page.getByRole('button', { name: 'Make it void' }).click();
+  await page.getByText('nobody owes it').waitFor();
+  await sound(page);
+});
+
+test('a ledger and a plan are looked at', async () => {
+  const credits = { entry_type: 'increment', amount: 20, currency: 'USD', expiry_date: new Date(Date.now() + 9e9).toISOString() };
+  await create('/customers/external_customer_id/ada/credits/ledger_entry', credits);
+  await create('/customers/external_customer_id/ada/credits/ledger_entry', { entry_type: 'decrement', amount: 7.5, currency: 'USD' });
+  await page.goto(shown.get('customer'));
+  await sound(page);
+  await page.getByRole('region', { name: /^Balances/ }).getByRole('link', { name: 'USD' }).click();
+  await page.getByText('12.50').first().waitFor();
+  await sound(page);
+  remember('ledger');
+  await enter('Plans');
+  await sound(page);
+  await page.getByRole('main').getByRole('link', { name: 'Pro' }).click();
+  await page.getByText('How Tokens is computed').waitFor();
+  await sound(page);
+  remember('plan');
+  await enter('Plans');
+  await page.getByRole('link', { name: 'Metrics that usage is counted by' }).click();
+  await page.getByText('SELECT sum(tokens) FROM events').waitFor();
+  await sound(page);
+  remember('metrics');
 });
 
 test('a backfill is made, and closed after a look at what that changes', async () => {
@@ -275,6 +349,25 @@ test('whoever has signed out is asked who they are', async () => {
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('Ada <script>').first().waitFor();
+});
+
+test('a person changes the password', async () => {
+  await page.getByRole('link', { name: /Grace/ }).first().click();
+  await page.getByRole('heading', { name: 'Your password' }).waitFor();
+  await sound(page);
+  const again = `${PASSWORD} again`;
+  const change = async (present) => {
+    await page.getByLabel('Present password').fill(present);
+    await page.getByLabel('New password', { exact: true }).fill(again);
+    await page.getByLabel('New password, once more').fill(again);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+  };
+  await change('wrong wrong wrong');
+  await page.getByText('This is not your password.').waitFor();
+  await sound(page);
+  await change(PASSWORD);
+  await page.getByText('The password is changed').waitFor();
+  await sound(page);
 });
 
 test('no page has said that something is wrong', () => assert.deepEqual(faults, []));

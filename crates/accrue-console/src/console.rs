@@ -105,6 +105,7 @@ impl Console {
             query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
             form: Fields::default(),
             params: Vec::new(),
+            device: cookie(&parts.headers, site.device_cookie_name()).map(str::to_owned),
             request_id: request_id(parts),
         };
         let result = match path {

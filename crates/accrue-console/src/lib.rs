@@ -49,7 +49,7 @@
 //!
 //! Connections and TLS: the cookie of a session is sent over TLS alone, unless
 //! [`over_plain_http`](ConsoleBuilder::over_plain_http) is chosen. Limits of requests by their source: of sign-ins it
-//! counts those of each name. An `x-request-id` that the host sets is in the audit log.
+//! counts those of each name, and apart those from a browser that the person has signed in with. An `x-request-id` that the host sets is in the audit log.
 
 mod answer;
 mod asset;

@@ -9,8 +9,8 @@ use matchit::Router;
 use crate::{
     answer::{Answer, Failure},
     page::{
-        accounts, alerts, audit, backfills, customer, customers, endpoints, entrance, events, keys,
-        overview, people, webhooks,
+        accounts, alerts, audit, backfills, customer, customers, endpoints, entrance, events,
+        invoice, invoices, keys, ledger, overview, password, people, plans, subscription, webhooks,
     },
     visit::Visit,
 };
@@ -61,6 +61,8 @@ routes! {
     ALL, GET "/invitation" => entrance::invitation;
     ALL, POST "/invitation" => entrance::accept;
     READ, POST "/sign-out" => entrance::sign_out;
+    READ, GET "/password" => password::show;
+    READ, POST "/password" => password::change;
 
     READ, GET "/" => accounts::enter;
     READ, GET "/accounts" => accounts::show;
@@ -76,9 +78,18 @@ routes! {
     READ, GET "/a/{account}" => overview::show;
     READ, GET "/a/{account}/customers" => customers::show;
     READ, GET "/a/{account}/customers/{customer}" => customer::show;
+    READ, GET "/a/{account}/customers/{customer}/credits/{unit}" => ledger::show;
+    READ, GET "/a/{account}/subscriptions/{subscription}" => subscription::show;
     OPERATE, GET "/a/{account}/subscriptions/{subscription}/alerts/new" => alerts::new;
     OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts" => alerts::create;
     OPERATE, POST "/a/{account}/subscriptions/{subscription}/alerts/{alert}/delete" => alerts::delete;
+    READ, GET "/a/{account}/invoices" => invoices::show;
+    READ, GET "/a/{account}/invoices/{invoice}" => invoice::show;
+    OPERATE, POST "/a/{account}/invoices/{invoice}/issue" => invoice::issue;
+    OPERATE, POST "/a/{account}/invoices/{invoice}/void" => invoice::void;
+    READ, GET "/a/{account}/plans" => plans::show;
+    READ, GET "/a/{account}/plans/{plan}" => plans::one;
+    READ, GET "/a/{account}/metrics" => plans::metrics;
     READ, GET "/a/{account}/events" => events::show;
     READ, GET "/a/{account}/backfills" => backfills::show;
     OPERATE, POST "/a/{account}/backfills" => backfills::create;
@@ -155,7 +166,7 @@ mod tests {
         let open: Vec<_> = open.map(|route| route.path).collect();
         assert_eq!(open, ["/sign-in", "/sign-in", "/invitation", "/invitation"]);
         let reads = ROUTES.iter().filter(|of| of.method == Method::POST && of.needs == READ);
-        assert_eq!(reads.map(|route| route.path).collect::<Vec<_>>(), ["/sign-out"]);
+        assert_eq!(reads.map(|route| route.path).collect::<Vec<_>>(), ["/sign-out", "/password"]);
     }
 
     #[test]

@@ -12,7 +12,10 @@ use async_trait::async_trait;
 use http::HeaderMap;
 
 pub use self::people::People;
-pub(crate) use self::{password::fault, people::Attempted};
+pub(crate) use self::{
+    password::fault,
+    people::{Attempted, Changed, SignedIn},
+};
 
 /// Tells who has sent a request.
 ///

@@ -66,7 +66,22 @@ impl Site {
         format!("{}={token}; Path=/; HttpOnly; SameSite=Lax{secure}", self.cookie_name())
     }
 
-    /// Returns the cookie that takes it away.
+    /// Returns the name of the cookie by which a browser is known that somebody has signed in with.
+    pub(crate) const fn device_cookie_name(&self) -> &'static str {
+        match self.transport {
+            Transport::Tls => "__Host-accrue-device",
+            Transport::Plain => "accrue-device",
+        }
+    }
+
+    /// Returns that cookie, which is kept for a year.
+    pub(crate) fn device_cookie(&self, token: &str) -> String {
+        let secure = if self.transport == Transport::Tls { "; Secure" } else { "" };
+        let name = self.device_cookie_name();
+        format!("{name}={token}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict{secure}")
+    }
+
+    /// Returns the cookie that takes that of a session away.
     pub(crate) fn no_cookie(&self) -> String {
         format!("{}; Max-Age=0", self.cookie(""))
     }

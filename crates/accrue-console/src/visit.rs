@@ -16,6 +16,8 @@ pub(crate) struct Visit {
     pub(crate) form: Fields,
     /// Parts of the path, decoded, by their names.
     pub(crate) params: Vec<(String, String)>,
+    /// Token by which the browser is known, as it was sent.
+    pub(crate) device: Option<String>,
     /// Name that the host gave the request.
     pub(crate) request_id: Option<Name>,
 }

@@ -1,15 +1,18 @@
 //! Alerts of a subscription: made with a view of the billing period before, and deleted.
 
 use accrue::{
-    Account, AlertId, Decimal, SubscriptionId, Timeframe, Timestamp,
-    alert::{NewAlert, Thresholds},
+    Account, AlertId, Decimal, Error, ErrorKind, ListFilter, PageRequest, SubscriptionId,
+    Timeframe, Timestamp,
+    alert::{Alert, Condition, NewAlert, Scope, Thresholds},
     cost::CostQuery,
+    person::Role,
     subscription::Subscription,
     usage::{UsageMetrics, UsageQuery, View},
 };
 use http::StatusCode;
 use maud::{Markup, html};
 
+use super::subscription::last_instant;
 use crate::{
     answer::{Answer, Failure},
     request::Fields,
@@ -68,9 +71,8 @@ pub(crate) async fn delete(visit: &Visit) -> Result<Answer, Failure> {
 }
 
 fn back(visit: &Visit, subscription: &Subscription, done: &str) -> Answer {
-    let path = visit.in_account(&["customers", &subscription.customer_id.to_string()]);
-    let id = subscription.id.to_string();
-    Answer::see_other(&format!("{path}{}", query(&[("subscription", &id), ("done", done)])))
+    let path = visit.in_account(&["subscriptions", &subscription.id.to_string()]);
+    Answer::see_other(&format!("{path}{}", query(&[("done", done)])))
 }
 
 /// Reads the alert that a form is for; none where something is wrong, or nothing was typed yet.
@@ -105,7 +107,10 @@ async fn draft(visit: &Visit, typed: &Fields, mut faults: Faults) -> Result<Mark
     let period = period_before(&subscription, now);
     let watched = watched(&account, &subscription, period).await?;
     let new = if faults.is_empty() { read(typed, &mut faults) } else { None };
-    let fires_now = match new.clone() {
+    let chosen = typed.get("watch").unwrap_or("cost");
+    let taken = taken(&account, &subscription, chosen).await?;
+    // What there is already cannot be created: it is said, and nothing is tried.
+    let fires_now = match new.clone().filter(|_| taken.is_none()) {
         Some(new) => match account.create_subscription_alert(id, new).preview().await {
             Ok(preview) => Some(preview.messages.len()),
             Err(error) => {
@@ -115,7 +120,6 @@ async fn draft(visit: &Visit, typed: &Fields, mut faults: Faults) -> Result<Mark
         },
         None => None,
     };
-    let chosen = typed.get("watch").unwrap_or("cost");
     let shown = watched.iter().find(|of| of.key == chosen).or(watched.first());
     let thresholds = new.as_ref().map_or(&[][..], |new| new.thresholds.values());
     let choices: Vec<_> = watched.iter().map(|of| (of.key.as_str(), of.name.as_str())).collect();
@@ -137,6 +141,10 @@ async fn draft(visit: &Visit, typed: &Fields, mut faults: Faults) -> Result<Mark
                 button type="submit" { "See when it would have fired" }
             }
         }
+        @if let Some(id) = taken {
+            @let path = visit.in_account(&["subscriptions", &subscription.id.to_string()]);
+            p.alert.wait { span { "An alert watches this already: " a href=(format!("{path}#alert-{id}")) { "look at it" } ". Delete it to create another one." } }
+        }
         @if let Some(of) = shown { (past(of, thresholds, period)) }
         @if let Some(count) = fires_now {
             section.card aria-labelledby="create-title" {
@@ -155,9 +163,30 @@ async fn draft(visit: &Visit, typed: &Fields, mut faults: Faults) -> Result<Mark
     let above = vec![
         ("Customers".to_owned(), visit.in_account(&["customers"])),
         (customer.name.to_string(), customer_path),
+        ("Subscription".to_owned(), visit.in_account(&["subscriptions", &id.to_string()])),
     ];
     let head = Head { title: "New alert", section: Section::Customers, above };
     layout::page(visit, head, content).await
+}
+
+/// Returns the alert of the subscription's own that watches the same already.
+async fn taken(
+    account: &Account,
+    subscription: &Subscription,
+    chosen: &str,
+) -> Result<Option<AlertId>, Failure> {
+    let page = PageRequest::first(100)?;
+    let all = ListFilter::default();
+    let alerts = account.list_subscription_alerts(subscription.id, &all, &page).await?.data;
+    let watches = |of: &&Alert| match &of.condition {
+        Condition::CostExceeded { currency } => {
+            chosen == "cost" && currency.currency() == Some(subscription.currency)
+        }
+        Condition::UsageExceeded { metric_id } => metric_id.to_string() == chosen,
+        _ => false,
+    };
+    let own = alerts.iter().filter(|of| matches!(of.scope, Scope::Subscription { .. }));
+    Ok(own.clone().find(watches).map(|of| of.id))
 }
 
 fn effect(messages: usize) -> String {
@@ -189,14 +218,16 @@ async fn watched(
     else {
         return Ok(Vec::new());
     };
-    let last = |of: Timeframe| of.end().saturating_sub(std::time::Duration::from_micros(1));
     let query = CostQuery { timeframe: period.into(), view: View::Cumulative, currency: None };
     let costs = account.subscription_costs(subscription.id, &query).await?;
     let mut found = vec![Watched {
         key: "cost".to_owned(),
         name: "Cost of the billing period".to_owned(),
         unit: subscription.currency.code().to_owned(),
-        days: costs.into_iter().map(|cost| (last(cost.timeframe), Some(cost.total))).collect(),
+        days: costs
+            .into_iter()
+            .map(|cost| (last_instant(cost.timeframe), Some(cost.total)))
+            .collect(),
     }];
     let query = UsageQuery {
         timeframe: period.into(),
@@ -205,7 +236,8 @@ async fn watched(
         ..UsageQuery::default()
     };
     for series in account.subscription_usage_over(subscription.id, &query).await? {
-        let days = series.usage.into_iter().map(|slot| (last(slot.timeframe), slot.quantity));
+        let days =
+            series.usage.into_iter().map(|slot| (last_instant(slot.timeframe), slot.quantity));
         found.push(Watched {
             key: series.metric_id.to_string(),
             name: format!("Usage of {}", series.name),
@@ -261,4 +293,69 @@ fn past(of: &Watched, thresholds: &[Decimal], period: Option<Timeframe>) -> Mark
             }
         }
     }
+}
+
+/// Returns the thresholds of alerts as lines across a plot.
+pub(super) fn marks<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<Mark> {
+    let marks = alerts.filter(|alert| alert.enabled).flat_map(|alert| {
+        let values = alert.threshold_values().iter();
+        values.map(|value| Mark { value: value.clone(), label: "Alert at".to_owned() })
+    });
+    marks.collect()
+}
+
+/// Takes what cannot be said now for nothing.
+pub(super) fn known<T>(result: Result<Vec<T>, Error>) -> Result<Vec<T>, Failure> {
+    match result {
+        Ok(found) => Ok(found),
+        Err(error) if error.kind() == ErrorKind::Internal => Err(error.into()),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Shows alerts, those of a subscription's own with a way to delete them.
+pub(super) fn alert_table(
+    visit: &Visit,
+    alerts: &[Alert],
+    subscription: Option<SubscriptionId>,
+) -> Markup {
+    let own = subscription.filter(|_| visit.may(Role::Operate)).map(|id| id.to_string());
+    let delete = |id: &str| {
+        let subscription = own.as_deref().unwrap_or_default();
+        visit.in_account(&["subscriptions", subscription, "alerts", id, "delete"])
+    };
+    let is_own = |alert: &Alert| matches!(alert.scope, Scope::Subscription { .. }) && own.is_some();
+    let rows = html! {
+        @for alert in alerts {
+            @let id = alert.id.to_string();
+            tr id=(format!("alert-{id}")) {
+                th scope="row" { code { (alert.condition.alert_type()) } }
+                td { @if alert.enabled { (chip(Standing::Good, "Enabled")) } @else { (chip(Standing::Off, "Disabled")) } }
+                td.number { (values(alert.threshold_values())) }
+                td { (time::instant(alert.created_at)) }
+                td { @if is_own(alert) { (form::button(visit, &delete(&id), "Delete", "quiet")) } @else { "–" } }
+            }
+        }
+    };
+    if alerts.is_empty() {
+        return empty(
+            "No alerts",
+            "An alert fires in the commit that moves a value over its threshold.",
+        );
+    }
+    let head = [
+        Text("Watches"),
+        Text("Status"),
+        Number("Thresholds"),
+        Text("Created (UTC)"),
+        Text("Actions"),
+    ];
+    table("Alerts, newest first", &head, &rows)
+}
+
+fn values(values: &[Decimal]) -> String {
+    if values.is_empty() {
+        return "–".to_owned();
+    }
+    values.iter().map(grouped).collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,7 @@
 //! Backfills of an account: created, looked at before they are closed, closed and reverted.
 
 use accrue::{
-    BackfillId, CustomerId, ExternalId, IdOr, Timeframe, Timestamp,
+    BackfillId, CustomerId, ExternalId, IdOr, Timeframe,
     backfill::{Backfill, BackfillFilter, BackfillStatus, NewBackfill},
     person::Role,
 };
@@ -15,7 +15,7 @@ use crate::{
     view::{
         form::{self, Control, Faults, Field, Form},
         layout::{self, Head, Section},
-        number::{count, grouped},
+        number::{count, money},
         part::{
             Column::{Number, Text},
             Standing, chip, empty, facts, next, table,
@@ -89,7 +89,7 @@ fn to(visit: &Visit, id: BackfillId, code: &str) -> Answer {
 
 /// Reads the backfill that a form is for.
 fn read(typed: &Fields, faults: &mut Faults) -> Option<NewBackfill> {
-    let instant = |name| Timestamp::parse(typed.get(name).unwrap_or_default());
+    let instant = |name| time::typed(typed.get(name).unwrap_or_default());
     let start = faults.take("start", instant("start"));
     let end = faults.take("end", instant("end"));
     let customer = typed.get("customer").map(|text| match text.parse::<CustomerId>() {
@@ -142,7 +142,7 @@ async fn list(visit: &Visit, typed: &Fields, faults: &Faults) -> Result<Markup, 
                 form method="post" action=(path) {
                     (form::token(visit))
                     (form.summary())
-                    (field("start", "From", "Such as 2026-03-01T00:00:00Z; without an offset it is UTC.", Control::Text("text", "off")))
+                    (field("start", "From", "Such as 2026-03-01, or 2026-03-01T12:30; without an offset it is UTC.", Control::Text("text", "off")))
                     (field("end", "To", "Not part of it.", Control::Text("text", "off")))
                     (field("customer", "Customer", "Its id or external id; all customers where it is empty.", Control::Text("text", "off")))
                     (field("replaces", "It replaces", "", Control::Choice(&REPLACES)))
@@ -222,8 +222,8 @@ fn changes(visit: &Visit, action: &str, preview: &accrue::Preview<Backfill>) -> 
             tr {
                 th scope="row" { a href=(visit.in_account(&["customers", &customer])) { (customer) } }
                 td { (time::day(of.timeframe.start())) " to " (time::day(of.timeframe.end())) }
-                td.number { (grouped(&of.cost_before)) " " (of.currency) }
-                td.number { (grouped(&of.cost_after)) " " (of.currency) }
+                td.number { (money(&of.cost_before, &of.currency)) }
+                td.number { (money(&of.cost_after, &of.currency)) }
             }
         }
     };

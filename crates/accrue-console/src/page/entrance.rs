@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::{
     answer::{Answer, Failure},
     request::Fields,
-    sign_in::{Attempted, People, fault},
+    sign_in::{Attempted, People, SignedIn, fault},
     site::query,
     view::{
         form::{Control, Faults, Field, Form},
@@ -16,7 +16,7 @@ use crate::{
     visit::Visit,
 };
 
-fn people(visit: &Visit) -> Result<&People, Failure> {
+pub(super) fn people(visit: &Visit) -> Result<&People, Failure> {
     visit.site.sign_in.people().ok_or(Failure::NotFound)
 }
 
@@ -33,25 +33,36 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
 pub(crate) async fn sign_in(visit: &Visit) -> Result<Answer, Failure> {
     let (email, password) = (visit.form.get("email"), visit.form.raw("password"));
     let (email, password) = (email.unwrap_or_default(), password.unwrap_or_default());
-    let (status, text) = match people(visit)?.sign_in(email, password).await? {
-        Attempted::In(token) => return signed_in(visit, &token),
-        Attempted::Wrong => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "the e-mail address or the password is wrong")
-        }
-        Attempted::TooMany => (
-            StatusCode::TOO_MANY_REQUESTS,
-            "too many attempts have failed: try again in a quarter of an hour",
-        ),
-    };
+    let (status, text) =
+        match people(visit)?.sign_in(email, password, visit.device.as_deref()).await? {
+            Attempted::In(session) => return signed_in(visit, &session),
+            Attempted::Wrong => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "the e-mail address or the password is wrong")
+            }
+            Attempted::TooMany => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many attempts have failed: try again in a quarter of an hour",
+            ),
+        };
     Ok(Answer::page_with(status, sign_in_page(visit, &Faults::all(text))))
 }
 
-fn signed_in(visit: &Visit, token: &str) -> Result<Answer, Failure> {
-    let cookie =
-        HeaderValue::from_str(&visit.site.cookie(token)).map_err(|_| Failure::SignedOut)?;
+fn signed_in(visit: &Visit, session: &SignedIn) -> Result<Answer, Failure> {
     let to = visit.query.get("next").filter(|next| is_own(visit, next));
     let to = to.map_or_else(|| visit.site.to(&["accounts"]), str::to_owned);
-    Ok(Answer::see_other(&to).with(header::SET_COOKIE, cookie))
+    with_cookies(visit, Answer::see_other(&to), session)
+}
+
+/// Gives the browser its session, and what it is known by later.
+pub(super) fn with_cookies(
+    visit: &Visit,
+    answer: Answer,
+    session: &SignedIn,
+) -> Result<Answer, Failure> {
+    let value = |text: String| HeaderValue::from_str(&text).map_err(|_| Failure::SignedOut);
+    let cookie = value(visit.site.cookie(&session.session))?;
+    let device = value(visit.site.device_cookie(&session.device))?;
+    Ok(answer.with(header::SET_COOKIE, cookie).with(header::SET_COOKIE, device))
 }
 
 /// Tells whether a path is one of the console: nobody is sent anywhere else.

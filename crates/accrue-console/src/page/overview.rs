@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, Decimal, ListFilter, PageRequest, Timeframe, Timestamp,
+    Account, Decimal, ListFilter, PageRequest, PricingUnit, Timeframe, Timestamp,
     cost::CostQuery,
     customer::Customer,
     usage::{EventVolume, EventVolumeQuery},
@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Failure},
     view::{
         layout::{self, Head, Section},
-        number::{count, grouped},
+        number::{count, money},
         part::{
             Column::{Number, Text},
             empty, figure, table,
@@ -72,6 +72,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         section aria-label="Events" { (plot.draw()) }
         section aria-labelledby="costs-title" {
             h2 id="costs-title" { "Cost today of the newest customers" }
+            p.note { "Only the newest " (CUSTOMERS) " customers: the engine keeps no cost of the whole account." }
             (cost_table(visit, &costs))
         }
         section aria-labelledby="fires-title" {
@@ -83,10 +84,14 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     Ok(Answer::page(layout::page(visit, head, content).await?))
 }
 
-/// Says how many events a second that is.
+/// Says how often that is, over the shortest time in which there is one.
 fn rate(events_of_a_day: u64) -> String {
-    let thousandths = events_of_a_day.saturating_mul(1_000) / 86_400;
-    format!("{}.{:03} a second", thousandths / 1_000, thousandths % 1_000)
+    let over = [("a second", 86_400), ("a minute", 1_440), ("an hour", 24)];
+    let shown = over.into_iter().find(|(_, times)| events_of_a_day >= *times);
+    let Some((name, times)) = shown else { return String::new() };
+    // Half of the last digit is rounded up.
+    let tenths = events_of_a_day.saturating_mul(10).saturating_add(times / 2) / times;
+    format!("{}.{} {name}", count(tenths / 10), tenths % 10)
 }
 
 /// Reads the events of each hour, oldest first, those without any too.
@@ -110,7 +115,7 @@ async fn costs(
     account: &Account,
     customers: &[Customer],
     now: Timestamp,
-) -> Result<Vec<(Customer, Option<(Decimal, String)>)>, Failure> {
+) -> Result<Vec<(Customer, Option<(Decimal, PricingUnit)>)>, Failure> {
     let day = now.micros().rem_euclid(86_400_000_000).try_into().unwrap_or(0);
     let today = Timeframe::new(now.saturating_sub(Duration::from_micros(day)), now).ok();
     let mut found = Vec::new();
@@ -127,13 +132,13 @@ async fn costs(
             }
             None => None,
         };
-        let cost = cost.map(|cost| (cost.total, cost.currency.to_string()));
+        let cost = cost.map(|cost| (cost.total, cost.currency));
         found.push((customer.clone(), cost));
     }
     Ok(found)
 }
 
-fn cost_table(visit: &Visit, costs: &[(Customer, Option<(Decimal, String)>)]) -> Markup {
+fn cost_table(visit: &Visit, costs: &[(Customer, Option<(Decimal, PricingUnit)>)]) -> Markup {
     if costs.is_empty() {
         return empty("No customers yet", "A program creates them over the API, with an API key.");
     }
@@ -142,7 +147,7 @@ fn cost_table(visit: &Visit, costs: &[(Customer, Option<(Decimal, String)>)]) ->
             tr {
                 th scope="row" { a href=(visit.in_account(&["customers", &customer.id.to_string()])) { (customer.name) } }
                 td.number {
-                    @match cost { Some((total, unit)) => { (grouped(total)) " " (unit) }, None => { "–" } }
+                    @match cost { Some((total, unit)) => (money(total, unit)), None => "–" }
                 }
             }
         }
@@ -161,7 +166,9 @@ fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Ma
         @for message in waiting.iter().rev().take(MESSAGES) {
             tr {
                 td { (time::instant(message.created_at)) }
-                th scope="row" { code { (message.message_type()) } }
+                th scope="row" {
+                    a href=(visit.in_account(&["messages", &message.id.to_string()])) { code { (message.message_type()) } }
+                }
                 td { (crate::view::part::chip(crate::view::part::Standing::Wait, "Waits")) }
             }
         }
@@ -176,4 +183,18 @@ fn message_table(visit: &Visit, sent: &[SentMessage], waiting: &[Message]) -> Ma
         }
     };
     table("Newest messages", &[Text("At (UTC)"), Text("Type"), Text("Status")], &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn a_rate_says_something() {
+        assert_eq!(rate(0), "");
+        assert_eq!(rate(23), "");
+        assert_eq!(rate(60), "2.5 an hour");
+        assert_eq!(rate(1_440), "1.0 a minute");
+        assert_eq!(rate(86_400_000), "1,000.0 a second");
+    }
 }

@@ -24,6 +24,9 @@ use crate::{
     visit::Visit,
 };
 
+/// Messages that wait, among which one is looked for.
+const WAITING: usize = 1_000;
+
 /// Lists the endpoints, and the messages that were sent.
 pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     Ok(Answer::page(list(visit, &Faults::default(), &html! {}).await?))
@@ -88,7 +91,11 @@ pub(super) async fn list(
 pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
     let account = visit.account()?;
     let id: MessageId = visit.id("message")?;
-    let message = account.fetch_sent_message(id).await?;
+    let message = match account.fetch_sent_message(id).await {
+        Ok(message) => message,
+        Err(error) if error.is_not_found() => return waiting(visit, id).await,
+        Err(error) => return Err(error.into()),
+    };
     let endpoints = account.list_webhook_endpoints(&PageRequest::first(20)?).await?.data;
     let content = html! {
         (facts(&[
@@ -96,6 +103,7 @@ pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
             ("Came up (UTC)", time::instant(message.created_at)),
             ("Id", html! { span.id { (message.id) } }),
         ]))
+        @if let Some(payload) = &message.payload { (super::why::why(visit, payload)) }
         @if visit.may(Role::Operate) {
             (form::button(visit, &visit.in_account(&["messages", &message.id.to_string(), "send-again"]), "Send again", ""))
         }
@@ -109,6 +117,24 @@ pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
     };
     let above = vec![("Webhooks".to_owned(), visit.in_account(&["webhooks"]))];
     let head = Head { title: &message.message_type, section: Section::Webhooks, above };
+    Ok(Answer::page(layout::page(visit, head, content).await?))
+}
+
+/// Shows a message that nobody has taken yet: it has no body, but all that the engine knows.
+async fn waiting(visit: &Visit, id: MessageId) -> Result<Answer, Failure> {
+    let page = PageRequest::first_of_messages(WAITING)?;
+    let found = visit.account()?.list_messages(&page).await?.data;
+    let message = found.iter().find(|message| message.id == id).ok_or(Failure::NotFound)?;
+    let content = html! {
+        (facts(&[
+            ("Status", chip(Standing::Wait, "Waits")),
+            ("Came up (UTC)", time::instant(message.created_at)),
+            ("Id", html! { span.id { (message.id) } }),
+        ]))
+        (super::why::of_message(visit, message))
+    };
+    let above = vec![("Webhooks".to_owned(), visit.in_account(&["webhooks"]))];
+    let head = Head { title: message.message_type(), section: Section::Webhooks, above };
     Ok(Answer::page(layout::page(visit, head, content).await?))
 }
 

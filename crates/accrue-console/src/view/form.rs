@@ -69,6 +69,9 @@ fn sentence(text: &str) -> String {
     format!("{first}{}.", rest.as_str())
 }
 
+/// The most characters that a field lets be typed: what it is for has a bound of its own.
+const LONGEST: usize = 4_096;
+
 /// Form that is shown, with what was typed before.
 pub(crate) struct Form<'a> {
     /// Name that its fields' ids begin with: pages have several forms.
@@ -135,7 +138,7 @@ impl Form<'_> {
                     Control::Text(kind, completes) => {
                         @let value = (kind != "password").then_some(typed);
                         input id=(id) name=(field.name) type=(kind) value=[value]
-                            autocomplete=(completes) aria-describedby=[described]
+                            maxlength=(LONGEST) autocomplete=(completes) aria-describedby=[described]
                             aria-invalid=[invalid];
                     }
                     Control::Choice(choices) => {

@@ -16,12 +16,16 @@ pub(crate) enum Section {
     Accounts,
     Overview,
     Customers,
+    Invoices,
+    Plans,
     Events,
     Backfills,
     Webhooks,
     Keys,
     People,
     Audit,
+    /// What is one's own: it is not in the navigation.
+    Own,
 }
 
 /// What a page says of itself.
@@ -83,6 +87,7 @@ fn done(code: &str) -> Option<&'static str> {
         "enabled" => "The person can sign in again.",
         "withdrawn" => "The invitation is withdrawn.",
         "signed-out" => "You are signed out.",
+        "password" => "The password is changed, and you are signed out everywhere else.",
         "sent-again" => "The message will be sent again.",
         "endpoint-created" => "The endpoint is created: messages from now on are sent to it.",
         "endpoint-changed" => "The endpoint is changed.",
@@ -91,6 +96,9 @@ fn done(code: &str) -> Option<&'static str> {
         "backfill-reverted" => {
             "The backfill is reverted: its figures count until that is reflected."
         }
+        "invoice-issued" => "The invoice was issued.",
+        "invoice-waits" => "The invoice is issued once its tax is known.",
+        "invoice-void" => "The invoice was made void: nobody owes it.",
         "alert-created" => "The alert is created.",
         "alert-deleted" => "The alert is deleted.",
         _ => return None,
@@ -142,7 +150,11 @@ fn me(visit: &Visit) -> Markup {
     let Some(who) = &visit.who else { return html! {} };
     html! {
         div.me {
-            span.who { (who.name()) " " span.role { (who.role()) } }
+            @if who.person().is_some() {
+                a.who href=(visit.site.to(&["password"])) title="Change your password" { (who.name()) " " span.role { (who.role()) } }
+            } @else {
+                span.who { (who.name()) " " span.role { (who.role()) } }
+            }
             @if visit.site.sign_in.people().is_some() {
                 form.inline method="post" action=(visit.site.to(&["sign-out"])) {
                     (token(visit))
@@ -164,6 +176,8 @@ fn links(visit: &Visit, section: Section) -> Markup {
             ul {
                 (link(&visit.in_account(&[]), section == Section::Overview, "Overview"))
                 (own(Section::Customers, "customers", "Customers"))
+                (own(Section::Invoices, "invoices", "Invoices"))
+                (own(Section::Plans, "plans", "Plans"))
                 (own(Section::Events, "events", "Events"))
                 (own(Section::Backfills, "backfills", "Backfills"))
                 (own(Section::Webhooks, "webhooks", "Webhooks"))

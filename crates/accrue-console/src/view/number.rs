@@ -1,4 +1,4 @@
-use accrue::Decimal;
+use accrue::{Currency, Decimal, PricingUnit};
 
 /// Writes a number as people read it: all its digits, those before the point in groups of three.
 pub(crate) fn grouped(number: &Decimal) -> String {
@@ -10,6 +10,19 @@ pub(crate) fn grouped(number: &Decimal) -> String {
         Some(rest) => format!("{sign}{whole}.{rest}"),
         None => format!("{sign}{whole}"),
     }
+}
+
+/// Writes an amount so, with its unit: of a currency with no fewer digits than its minor unit has, and never with
+/// fewer than the amount has.
+pub(crate) fn money(amount: &Decimal, unit: &PricingUnit) -> String {
+    let places = unit.currency().map_or(0, Currency::places);
+    let (places, mut text) = (usize::try_from(places).unwrap_or(0), grouped(amount));
+    let has = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    if has == 0 && places > 0 {
+        text.push('.');
+    }
+    text.extend(std::iter::repeat_n('0', places.saturating_sub(has)));
+    format!("{text}\u{a0}{unit}")
 }
 
 /// Writes a count so.
@@ -33,6 +46,19 @@ fn groups(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_has_the_digits_of_its_minor_unit_and_all_of_its_own() {
+        let check = |text: &str, unit: &str, expect: &str| {
+            let (amount, unit) = (Decimal::parse(text).unwrap(), PricingUnit::parse(unit).unwrap());
+            assert_eq!(money(&amount, &unit), expect);
+        };
+        check("13.5", "USD", "13.50\u{a0}USD");
+        check("1300", "USD", "1,300.00\u{a0}USD");
+        check("-0.00012", "USD", "−0.00012\u{a0}USD");
+        check("7", "JPY", "7\u{a0}JPY");
+        check("7.125", "tokens", "7.125\u{a0}tokens");
+    }
 
     #[test]
     fn digits_are_grouped_and_none_is_lost() {

@@ -143,7 +143,9 @@ impl Plot<'_> {
     fn picture(&self) -> Markup {
         let values = self.points.iter().filter_map(|point| point.value.as_ref());
         let all = values.chain(self.marks.iter().map(|mark| &mark.value)).map(float);
-        let scale = Scale::of(all, (HEIGHT - BELOW, TOP));
+        let mut known = self.points.iter().filter_map(|point| point.value.as_ref());
+        let least_step = if known.all(|of| !of.to_string().contains('.')) { 1.0 } else { 0.0 };
+        let scale = Scale::of(all, least_step, (HEIGHT - BELOW, TOP));
         let (title_id, text_id) = (format!("{}-title", self.id), format!("{}-text", self.id));
         let labelled = format!("{title_id} {text_id}");
         html! {
@@ -160,7 +162,8 @@ impl Plot<'_> {
                 @for mark in &self.marks {
                     @let place = scale.place(float(&mark.value));
                     line.mark x1=(px(LEFT)) x2=(px(self.room.width() - RIGHT)) y1=(px(place)) y2=(px(place)) {}
-                    text.mark x=(px(LEFT + 6.0)) y=(px(place - 5.0)) {
+                    // At the newest end, which is what a narrow screen shows first.
+                    text.mark x=(px(self.room.width() - RIGHT - 6.0)) y=(px(place - 5.0)) text-anchor="end" {
                         (mark.label) " " (grouped(&mark.value))
                     }
                 }

@@ -36,7 +36,7 @@ fn a_threshold_says_when_it_would_have_fired() {
 #[test]
 fn an_alert_is_deleted_and_created_anew() {
     let desk = Desk::new();
-    let (customer, subscription) = desk.customer("Tokens");
+    let (_, subscription) = desk.customer("Tokens");
     let session = desk.session_of(Role::Operate);
     let all = || {
         let (filter, page) = (ListFilter::default(), PageRequest::default());
@@ -46,19 +46,23 @@ fn an_alert_is_deleted_and_created_anew() {
     let fields = [("watch", "cost"), ("thresholds", "7, 8")];
     let taken = desk.post(&alerts, Some(&session), &fields);
     assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY, "there is one on cost");
+    let looked = desk.get(&format!("{alerts}/new?watch=cost&thresholds=7"), Some(&session)).body;
+    assert!(looked.contains("An alert watches this already") && !looked.contains("alert bad"));
+    assert!(looked.contains("Would not have fired") && !looked.contains("Create the alert"));
 
     let on_cost =
         all().into_iter().find(|of| of.condition.alert_type() == "cost_exceeded").unwrap();
     let deleted = desk.post(&format!("{alerts}/{}/delete", on_cost.id), Some(&session), &[]);
-    let customer = format!("/console/a/acme/customers/{customer}?subscription={subscription}");
-    assert_eq!(deleted.location(), format!("{customer}&done=alert-deleted"));
+    assert!(looked.contains(&format!("/subscriptions/{subscription}#alert-{}", on_cost.id)));
+    let page = format!("/console/a/acme/subscriptions/{subscription}");
+    assert_eq!(deleted.location(), format!("{page}?done=alert-deleted"));
     assert_eq!(all().len(), 1);
 
     let created = desk.post(&alerts, Some(&session), &fields);
-    assert_eq!(created.location(), format!("{customer}&done=alert-created"));
-    let page = desk.get(created.location(), Some(&session)).body;
-    assert!(page.contains("The alert is created.") && page.contains("7, 8"));
+    assert_eq!(created.location(), format!("{page}?done=alert-created"));
+    let body = desk.get(created.location(), Some(&session)).body;
+    assert!(body.contains("The alert is created.") && body.contains("7, 8"));
     let reader = desk.session_of(Role::Read);
     assert_eq!(desk.post(&alerts, Some(&reader), &fields).status, StatusCode::FORBIDDEN);
-    assert!(!desk.get(&customer, Some(&reader)).body.contains("New alert"));
+    assert!(!desk.get(&page, Some(&reader)).body.contains("New alert"));
 }

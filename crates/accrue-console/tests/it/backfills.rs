@@ -19,7 +19,7 @@ fn a_backfill_says_what_closing_it_changes_and_is_closed_and_reverted() {
     let session = desk.session_of(Role::Operate);
     desk.clock.advance(Duration::from_secs(2 * 60 * 60));
     let fields = [
-        ("start", "2026-03-10T12:00:00Z"),
+        ("start", "2026-03-10T12:00"),
         ("end", "2026-03-10T13:00:00Z"),
         ("customer", "ext-1"),
         ("replaces", "no"),
@@ -46,8 +46,8 @@ fn a_backfill_says_what_closing_it_changes_and_is_closed_and_reverted() {
     let page = desk.get(&path, Some(&session)).body;
     assert!(
         page.contains("What closing it changes")
-            && page.contains("6 USD")
-            && page.contains("10 USD")
+            && page.contains("6.00\u{a0}USD")
+            && page.contains("10.00\u{a0}USD")
     );
     assert_eq!(listed().data[0].status, BackfillStatus::Pending, "to look changes nothing");
 

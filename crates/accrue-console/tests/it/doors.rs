@@ -7,7 +7,7 @@ use http_body_util::Full;
 
 use crate::support::{Desk, block_on};
 
-const CHANGES: [&str; 3] = ["/a/acme/keys", "/people", "/sign-out"];
+const CHANGES: [&str; 4] = ["/a/acme/keys", "/people", "/sign-out", "/password"];
 
 #[test]
 fn a_form_without_the_token_of_its_session_is_refused() {
@@ -50,9 +50,18 @@ fn a_form_of_another_site_is_refused() {
 fn who_has_not_signed_in_sees_no_page_and_changes_nothing() {
     let desk = Desk::new();
     desk.session_of(Role::Admin);
-    for path in
-        ["/", "/accounts", "/people", "/audit", "/a/acme", "/a/acme/keys", "/a/acme/customers"]
-    {
+    for path in [
+        "/",
+        "/accounts",
+        "/people",
+        "/password",
+        "/audit",
+        "/a/acme",
+        "/a/acme/invoices",
+        "/a/acme/plans",
+        "/a/acme/keys",
+        "/a/acme/customers",
+    ] {
         for session in [None, Some("accrue_session_0"), Some("")] {
             let reply = desk.get(path, session);
             assert_eq!(reply.status, StatusCode::SEE_OTHER, "{path}");

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use accrue::person::Role;
-use http::StatusCode;
+use http::{Method, StatusCode};
+use http_body_util::Full;
 
 use crate::support::{COOKIE, Desk, PASSWORD, block_on, email, name};
+
+const DEVICE: &str = "__Host-accrue-device";
 
 #[test]
 fn the_first_person_comes_in_by_the_link_that_the_host_prints() {
@@ -79,6 +82,98 @@ fn after_ten_wrong_passwords_none_is_looked_at_for_a_quarter_of_an_hour() {
     assert_eq!(attempt("bob@example.com", "wrong"), StatusCode::UNPROCESSABLE_ENTITY);
     desk.clock.advance(Duration::from_secs(15 * 60));
     assert_eq!(attempt("ada@example.com", PASSWORD), StatusCode::SEE_OTHER);
+}
+
+#[test]
+fn nobody_is_locked_out_of_a_browser_that_is_known() {
+    let desk = Desk::new();
+    desk.signed_in();
+    let attempt = |email, password, device: Option<&str>| {
+        let mut body = form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs([("email", email), ("password", password)]);
+        let request = Desk::request(Method::POST, "/sign-in", None);
+        let request = request.header("origin", "https://billing.example");
+        let request = match device {
+            Some(device) => request.header("cookie", format!("{DEVICE}={device}")),
+            None => request,
+        };
+        desk.send(request.body(Full::from(body.finish())).unwrap())
+    };
+    let first = attempt("ada@example.com", PASSWORD, None);
+    let cookies = first.headers.get_all("set-cookie").iter();
+    let cookies: Vec<_> = cookies.map(|cookie| cookie.to_str().unwrap()).collect();
+    assert_eq!(cookies.len(), 2);
+    assert!(cookies[1].ends_with("; Max-Age=31536000; HttpOnly; SameSite=Strict; Secure"));
+    let device = cookies[1].strip_prefix(DEVICE).unwrap()[1..].split(';').next().unwrap();
+    for made_up in [None, Some(""), Some("0000")] {
+        for _ in 0..10 {
+            attempt("ada@example.com", "wrong", made_up);
+        }
+        let locked = attempt("ada@example.com", PASSWORD, made_up).status;
+        assert_eq!(locked, StatusCode::TOO_MANY_REQUESTS, "{made_up:?}");
+    }
+    let own = |password| attempt("ada@example.com", password, Some(device)).status;
+    assert_eq!(own(PASSWORD), StatusCode::SEE_OTHER);
+    for _ in 0..10 {
+        assert_eq!(own("wrong"), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(own(PASSWORD), StatusCode::TOO_MANY_REQUESTS, "it has a bound too");
+    assert_eq!(
+        attempt("bob@example.com", "wrong", Some(device)).status,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+}
+
+#[test]
+fn a_person_changes_the_password_and_is_signed_out_elsewhere() {
+    let desk = Desk::new();
+    let session = desk.signed_in();
+    let sign_in = |password| {
+        desk.post("/sign-in", None, &[("email", "ada@example.com"), ("password", password)])
+    };
+    let other = sign_in(PASSWORD).session().unwrap();
+    assert!(desk.get("/accounts", Some(&session)).body.contains("href=\"/console/password\""));
+    assert_eq!(desk.get("/password", None).status, StatusCode::SEE_OTHER);
+    let change = |present: &str, new: &str, again: &str| {
+        let fields = [("present", present), ("password", new), ("again", again)];
+        desk.post("/password", Some(&session), &fields)
+    };
+    let new = "an other horse battery";
+    for (present, password, again, fault) in [
+        (PASSWORD, "short", "short", "Use 12 characters or more."),
+        (PASSWORD, new, PASSWORD, "The two are not the same."),
+        ("wrong", new, new, "This is not your password."),
+        ("", new, new, "This is not your password."),
+    ] {
+        let refused = change(present, password, again);
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{fault}");
+        assert!(refused.body.contains(fault) && !refused.body.contains("battery"), "{fault}");
+    }
+    assert_eq!(desk.get("/accounts", Some(&other)).status, StatusCode::OK, "nothing is done");
+    let changed = change(PASSWORD, new, new);
+    assert_eq!(changed.location(), "/console/password?done=password");
+    let fresh = changed.session().unwrap();
+    assert_eq!(desk.get("/accounts", Some(&fresh)).status, StatusCode::OK);
+    for closed in [&session, &other] {
+        assert_eq!(desk.get("/accounts", Some(closed)).status, StatusCode::SEE_OTHER);
+    }
+    assert_eq!(sign_in(PASSWORD).status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(sign_in(new).status, StatusCode::SEE_OTHER);
+}
+
+#[test]
+fn a_present_password_is_guessed_ten_times_at_most() {
+    let desk = Desk::new();
+    let session = desk.signed_in();
+    let new = "an other horse battery";
+    let change = |present: &str| {
+        let fields = [("present", present), ("password", new), ("again", new)];
+        desk.post("/password", Some(&session), &fields).status
+    };
+    for _ in 0..10 {
+        assert_eq!(change("wrong"), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(change(PASSWORD), StatusCode::TOO_MANY_REQUESTS);
 }
 
 #[test]

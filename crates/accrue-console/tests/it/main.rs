@@ -10,6 +10,7 @@
 mod alerts;
 mod audit;
 mod backfills;
+mod billing;
 mod doors;
 mod entrance;
 mod fuzz;

@@ -10,6 +10,10 @@ fn paths(customer: &str) -> Vec<String> {
     for page in [
         "",
         "/customers",
+        "/invoices",
+        "/invoices?status=void",
+        "/plans",
+        "/metrics",
         "/events",
         "/events?ids=event-1,none",
         "/backfills",
@@ -19,7 +23,8 @@ fn paths(customer: &str) -> Vec<String> {
         paths.push(format!("/a/acme{page}"));
     }
     paths.push(format!("/a/acme/customers/{customer}"));
-    paths.push(format!("/a/acme/customers/{customer}?group=region"));
+    paths.push(format!("/a/acme/customers/{customer}/credits/USD"));
+    paths.push(format!("/a/acme/customers/{customer}/credits/tokens"));
     paths
 }
 
@@ -30,6 +35,8 @@ fn each_page_opens_for_each_role() {
     for role in Role::ALL {
         let session = desk.session_of(role);
         let mut paths = paths(&customer.to_string());
+        paths.push(format!("/a/acme/subscriptions/{subscription}"));
+        paths.push(format!("/a/acme/subscriptions/{subscription}?group=region"));
         if role >= Role::Operate {
             paths.push(format!("/a/acme/subscriptions/{subscription}/alerts/new?thresholds=5,7"));
         }
@@ -38,7 +45,16 @@ fn each_page_opens_for_each_role() {
             assert_eq!(page.status, StatusCode::OK, "{path} as {role}");
             well_formed(&page.body, &path);
         }
-        for path in ["/accounts", "/audit", "/a/nobody", "/a/nobody/customers", "/a/nobody/keys"] {
+        for path in [
+            "/accounts",
+            "/audit",
+            "/a/nobody",
+            "/a/nobody/customers",
+            "/a/nobody/keys",
+            "/a/nobody/invoices",
+            "/a/nobody/plans",
+            "/a/nobody/metrics",
+        ] {
             assert_eq!(desk.get(path, Some(&session)).status, StatusCode::OK, "{path}");
         }
     }
@@ -73,28 +89,59 @@ fn well_formed(page: &str, path: &str) {
 }
 
 #[test]
-fn a_customer_is_shown_with_figures_and_thresholds() {
+fn a_subscription_is_shown_with_figures_and_thresholds() {
     let desk = Desk::new();
-    let (customer, _) = desk.customer("Tokens");
+    let (customer, subscription) = desk.customer("Tokens");
     let session = desk.session_of(Role::Read);
-    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
+    let path = format!("/a/acme/subscriptions/{subscription}");
+    let page = desk.get(&path, Some(&session)).body;
     for text in [
+        "Subscription to Pro",
+        "Pro, version 1",
         "Cost so far",
         "Alert at 5",
         "<td class=\"number\">600</td>",
-        "6 USD",
-        "ext-1",
+        "6.00\u{a0}USD",
         "cost_exceeded",
+        "Billed every",
     ] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(page.contains("Balance of USD after each entry"));
+    let grouped = desk.get(&format!("{path}?group=region"), Some(&session)).body;
+    assert!(grouped.contains("Tokens, region (none)"));
+    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
+    for text in ["ext-1", "6.00\u{a0}USD", "Balance of USD after each entry", &path] {
+        assert!(page.contains(text), "{text}");
+    }
     let overview = desk.get("/a/acme", Some(&session)).body;
     assert!(
         overview.contains("Events by the hour") && overview.contains("subscription.cost_exceeded")
     );
     let found = desk.get("/a/acme/events?ids=event-1", Some(&session)).body;
     assert!(found.contains("Counts") && found.contains("tokens"));
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    let session = desk.session_of(Role::Operate);
+    let none = "07070707-0707-7707-8707-070707070707";
+    for path in [
+        format!("/a/acme/invoices/{none}"),
+        "/a/acme/invoices/x".to_owned(),
+        format!("/a/acme/plans/{none}"),
+        format!("/a/acme/subscriptions/{none}"),
+        format!("/a/other/subscriptions/{subscription}"),
+        format!("/a/acme/customers/{none}/credits/USD"),
+        format!("/a/other/customers/{customer}/credits/USD"),
+    ] {
+        assert_eq!(desk.get(&path, Some(&session)).status, StatusCode::NOT_FOUND, "{path}");
+    }
+    for action in ["issue", "void"] {
+        let reply = desk.post(&format!("/a/acme/invoices/{none}/{action}"), Some(&session), &[]);
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{action}");
+    }
 }
 
 #[test]
@@ -116,9 +163,10 @@ fn a_customer_is_found_by_its_id_and_its_alias() {
 fn a_name_is_text_whatever_it_says() {
     let desk = Desk::new();
     let evil = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'&lt;";
-    let (customer, _) = desk.customer(evil);
+    let (customer, subscription) = desk.customer(evil);
     let session = desk.session_of(Role::Admin);
-    for path in paths(&customer.to_string()) {
+    let subscription = format!("/a/acme/subscriptions/{subscription}?group=region");
+    for path in paths(&customer.to_string()).into_iter().chain([subscription]) {
         let page = desk.get(&path, Some(&session)).body;
         assert!(!page.contains("<script>alert") && !page.contains("<img"), "{path}");
         assert_eq!(page.matches("<script").count(), 1, "{path}");

@@ -190,16 +190,21 @@ impl Desk {
         let credits = accrue::PricingUnit::parse("USD").unwrap();
         let five = NewLedgerEntry::increment(credits, Decimal::from(5));
         block_on(account.create_ledger_entry(customer.id, five).into_future()).unwrap();
+        self.event("event-1", customer.id, 600);
+        (customer.id, subscription.id)
+    }
+
+    /// Tokens that a customer uses now.
+    pub(crate) fn event(&self, key: &str, customer: CustomerId, tokens: u64) {
         let event = Event {
-            idempotency_key: EventKey::parse("event-1").unwrap(),
+            idempotency_key: EventKey::parse(key).unwrap(),
             event_name: EventName::parse("call").unwrap(),
             timestamp: self.clock.now(),
-            properties: [(PropertyName::parse("tokens").unwrap(), 600_u64.into())]
+            properties: [(PropertyName::parse("tokens").unwrap(), tokens.into())]
                 .into_iter()
                 .collect(),
-            customer: customer.id.into(),
+            customer: customer.into(),
         };
-        block_on(account.ingest([event]).into_future()).unwrap();
-        (customer.id, subscription.id)
+        block_on(self.account.ingest([event]).into_future()).unwrap();
     }
 }

@@ -1,9 +1,10 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    PageRequest,
+    Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit,
+    alert::{NewAlert, Thresholds},
     person::Role,
-    webhook::{Reach, WebhookKey},
+    webhook::{Message, PayloadStyle, Reach, SentMessageFilter, WebhookKey},
 };
 use accrue_console::{Console, People};
 use http::StatusCode;
@@ -57,4 +58,101 @@ fn without_a_key_of_the_host_none_is_added() {
     assert!(!desk.get("/a/acme/webhooks", Some(&admin)).body.contains("Add an endpoint"));
     let refused = desk.post("/a/acme/webhooks", Some(&admin), &[("url", ADDRESS)]);
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
+}
+
+/// Writes a body that says of every message that an alert has fired.
+struct Fired(&'static str);
+
+#[async_trait::async_trait]
+impl PayloadRenderer for Fired {
+    async fn render(&self, _: &Account, _: &Message, _: PayloadStyle) -> Result<String, Error> {
+        Ok(self.0.to_owned())
+    }
+}
+
+/// The page of the first message whose body is a text.
+fn message_page(body: &'static str) -> String {
+    let desk = Desk::new();
+    desk.customer("Tokens");
+    while block_on(desk.billing.fan_out_messages(&Fired(body), 100)).unwrap().more {}
+    let filter = SentMessageFilter::default();
+    let sent = block_on(desk.account.list_sent_messages(&filter, &PageRequest::default())).unwrap();
+    let session = desk.session_of(Role::Read);
+    desk.get(&format!("/a/acme/messages/{}", sent.data[0].id), Some(&session)).body
+}
+
+#[test]
+fn a_message_of_an_alert_says_why_it_fired() {
+    let page = message_page(
+        r#"{"type":"subscription.usage_exceeded","subscription":{"id":"sub-1","customer":{"id":"cus-1"}},
+        "properties":{"alert_configuration":{"id":"alert-1","type":"usage_exceeded","more":[1]},
+        "billable_metric_id":"metric-1","evaluated_quantity":1234567890123456789.000000001,
+        "quantity_threshold":10,"timeframe_start":"2026-03-01T00:00:00+00:00","timeframe_end":"2026-04-01T00:00:00+00:00"}}"#,
+    );
+    for text in [
+        "Why it fired",
+        "1,234,567,890,123,456,789.000000001",
+        "href=\"/console/a/acme/subscriptions/sub-1\"",
+        "href=\"/console/a/acme/subscriptions/sub-1#alert-alert-1\"",
+        "href=\"/console/a/acme/customers/cus-1\"",
+        "metric-1",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let page = message_page(
+        r#"{"type":"subscription.cost_exceeded","subscription":{"id":"<b>/../x"},"customer":null,
+        "properties":{"alert_configuration":{"id":"\"><script>","type":"<script>","currency":"USD"},
+        "evaluated_amount":"6.0000000000001","amount_threshold":"<i>"}}"#,
+    );
+    assert!(page.contains("6.0000000000001\u{a0}USD") && page.contains("&lt;i&gt; USD"));
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.contains("/subscriptions/%3Cb%3E%2F..%2Fx"));
+}
+
+#[test]
+fn a_message_that_waits_says_what_was_before() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    let at = Thresholds::new([Decimal::parse("6.5").unwrap()]).unwrap();
+    let spend = NewAlert::spend_exceeded(PricingUnit::parse("USD").unwrap(), at);
+    block_on(desk.account.create_subscription_alert(subscription, spend).into_future()).unwrap();
+    desk.event("event-2", customer, 51);
+    let session = desk.session_of(Role::Read);
+    let page = PageRequest::first_of_messages(100).unwrap();
+    let waiting = block_on(desk.account.list_messages(&page)).unwrap().data;
+    let overview = desk.get("/a/acme", Some(&session)).body;
+    let mut alerts = 0;
+    for message in waiting {
+        let path = format!("/console/a/acme/messages/{}", message.id);
+        assert!(overview.contains(&path));
+        let page = desk.get(&path, Some(&session)).body;
+        let figures = match message.message_type() {
+            "subscription.cost_exceeded" => ["Nothing yet", "6.00\u{a0}USD", "5.00\u{a0}USD"],
+            "subscription.spend_exceeded" => ["6.00\u{a0}USD", "6.51\u{a0}USD", "6.50\u{a0}USD"],
+            "subscription.usage_exceeded" => ["Nothing yet", ">600<", ">5<"],
+            _ => {
+                assert!(!page.contains("Why it fired"));
+                continue;
+            }
+        };
+        alerts += 1;
+        for text in figures {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+        assert!(page.contains(&format!("/subscriptions/{subscription}#alert-")));
+        assert!(page.contains("/a/acme/events?ids=event-"));
+    }
+    assert_eq!(alerts, 3);
+    let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
+    assert_eq!(desk.get(none, Some(&session)).status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn a_body_that_is_of_no_alert_is_shown_as_it_is() {
+    for body in
+        [r#"{"type":"customer.created","customer":{"id":"c"},"properties":{}}"#, "no json", "[]"]
+    {
+        let page = message_page(body);
+        assert!(!page.contains("Why it fired") && page.contains("Body of the message"), "{body}");
+    }
 }

@@ -18,11 +18,16 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Makes the scale of figures between two places: that of the least, and that of the greatest.
-    pub(super) fn of(figures: impl Iterator<Item = f64>, (bottom, top): (f64, f64)) -> Self {
+    /// Lines are a least distance apart: 1 where figures are counts, which have no halves.
+    pub(super) fn of(
+        figures: impl Iterator<Item = f64>,
+        least_step: f64,
+        (bottom, top): (f64, f64),
+    ) -> Self {
         let (least, greatest) = figures
             .fold((0.0_f64, 0.0_f64), |(least, greatest), of| (least.min(of), greatest.max(of)));
         let span = if greatest > least { greatest - least } else { 1.0 };
-        let step = nice(span / f64::from(TICKS));
+        let step = nice((span / f64::from(TICKS)).max(least_step));
         let width = value(step, 1);
         let low = (least / width).floor() * width;
         let high = ((greatest / width).ceil() * width).max(low + width);
@@ -124,9 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn counts_have_no_halves() {
+        let labels = |least: f64| {
+            let scale = Scale::of([2.0].into_iter(), least, (200.0, 0.0));
+            scale.ticks().into_iter().map(|(_, label)| label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(1.0), ["0", "1", "2"]);
+        assert_eq!(labels(0.0), ["0", "0.5", "1", "1.5", "2"]);
+    }
+
+    #[test]
     fn zero_is_on_the_scale_and_lines_are_few() {
         for figures in [vec![], vec![3.0], vec![-5.0, -1.0], vec![1e26], vec![0.0007, 0.001]] {
-            let scale = Scale::of(figures.iter().copied(), (200.0, 0.0));
+            let scale = Scale::of(figures.iter().copied(), 0.0, (200.0, 0.0));
             let ticks = scale.ticks();
             assert!((2..=7).contains(&ticks.len()), "{figures:?}: {ticks:?}");
             assert!(ticks.iter().any(|(_, label)| label == "0"));

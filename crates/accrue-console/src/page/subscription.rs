@@ -1,0 +1,265 @@
+//! One subscription: what it is, what it costs and uses in its current billing period, and its alerts.
+
+use accrue::{
+    Account, Decimal, ListFilter, PageRequest, PropertyName, SubscriptionId, Timeframe, Timestamp,
+    alert::{Alert, Condition},
+    cost::{Cost, CostLine, CostQuery},
+    customer::Customer,
+    person::Role,
+    plan::Plan,
+    subscription::Subscription,
+    usage::{UsageMetrics, UsageQuery, UsageSeries, View},
+};
+use maud::{Markup, html};
+
+use super::{
+    alerts::{alert_table, known, marks},
+    customer::standing,
+    invoice::part_text,
+};
+use crate::{
+    answer::{Answer, Failure},
+    view::{
+        form::{Control, Faults, Field, Form},
+        layout::{self, Head, Section},
+        number::{grouped, money},
+        part::{
+            Column::{Number, Text},
+            empty, facts, table,
+        },
+        plot::{Plot, Point, Room, Shape},
+        time,
+    },
+    visit::Visit,
+};
+
+/// Alerts of the page.
+const ROWS: usize = 50;
+/// Plots of usage: of metrics, or of their groups.
+const PLOTS: usize = 24;
+/// Parts of a line that are shown.
+const PARTS: usize = 20;
+
+/// Shows a subscription.
+pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
+    let account = visit.account()?;
+    let id: SubscriptionId = visit.id("subscription")?;
+    let subscription = account.fetch_subscription(id).await?;
+    let customer = account.fetch_customer(subscription.customer_id).await?;
+    let plan = account.fetch_plan(subscription.plan_id).await?;
+    let (all, rows) = (ListFilter::default(), PageRequest::first(ROWS)?);
+    let alerts = account.list_subscription_alerts(id, &all, &rows).await;
+    let alerts = known(alerts.map(|page| page.data))?;
+    let path = visit.in_account(&["subscriptions", &id.to_string()]);
+    let content = html! {
+        (facts_of(visit, &subscription, &customer, &plan, account.billing().now()))
+        (cost_section(&account, id, &alerts).await?)
+        (usage_section(visit, &account, id, &alerts).await?)
+        section aria-labelledby="alerts-title" {
+            h2 id="alerts-title" { "Alerts" }
+            @if visit.may(Role::Operate) { p { a.button href=(format!("{path}/alerts/new")) { "New alert" } } }
+            (alert_table(visit, &alerts, Some(id)))
+        }
+    };
+    let above = vec![
+        ("Customers".to_owned(), visit.in_account(&["customers"])),
+        (customer.name.to_string(), visit.in_account(&["customers", &customer.id.to_string()])),
+    ];
+    let title = match &subscription.name {
+        Some(name) => format!("Subscription {name}"),
+        None => format!("Subscription to {}", plan.name),
+    };
+    let head = Head { title: &title, section: Section::Customers, above };
+    Ok(Answer::page(layout::page(visit, head, content).await?))
+}
+
+fn facts_of(
+    visit: &Visit,
+    of: &Subscription,
+    customer: &Customer,
+    plan: &Plan,
+    now: Timestamp,
+) -> Markup {
+    let customer_path = visit.in_account(&["customers", &customer.id.to_string()]);
+    let plan_path = visit.in_account(&["plans", &plan.id.to_string()]);
+    let version = of.plan_version.number();
+    let span = |of: Option<Timeframe>| {
+        html! {
+            @match of {
+                Some(of) => { (time::instant(of.start())) " to " (time::instant(of.end())) }
+                None => { span.none { "–" } }
+            }
+        }
+    };
+    facts(&[
+        ("Status", standing(of, now)),
+        ("Customer", html! { a href=(customer_path) { (customer.name) } }),
+        (
+            "Plan",
+            html! { a href=(format!("{plan_path}?version={version}")) { (plan.name) ", version " (version) } },
+        ),
+        ("Currency", html! { (of.currency.code()) }),
+        ("From (UTC)", time::instant(of.start_date)),
+        ("To (UTC)", time::maybe(of.end_date)),
+        (
+            "Billed every",
+            html! { (of.billing_cycle()) ", from day " (of.billing_cycle_day()) " on" },
+        ),
+        ("This billing period (UTC)", span(of.periods().containing(now))),
+        ("This term (UTC)", span(of.terms().containing(now))),
+        ("Time zone", html! { (of.timezone) }),
+        ("Id", html! { span.id { (of.id) } }),
+    ])
+}
+
+async fn cost_section(
+    account: &Account,
+    id: SubscriptionId,
+    alerts: &[Alert],
+) -> Result<Markup, Failure> {
+    let query = CostQuery { view: View::Cumulative, ..CostQuery::default() };
+    let costs = known(account.subscription_costs(id, &query).await)?;
+    Ok(html! {
+        section aria-labelledby="cost-title" {
+            h2 id="cost-title" { "Cost of this billing period" }
+            @match costs.last() {
+                None => (empty("No cost yet", "The billing period has just begun, or the subscription is not active.")),
+                Some(last) => {
+                    (cost_plot(&costs, alerts).draw())
+                    (table("Cost by price", &[Text("Price"), Number("Quantity"), Number("Before adjustments"), Number("Cost")], &cost_rows(last)))
+                }
+            }
+        }
+    })
+}
+
+fn cost_rows(cost: &Cost) -> Markup {
+    html! {
+        @for line in &cost.lines {
+            tr {
+                th scope="row" { (line.name) }
+                td.number { (grouped(&line.quantity)) }
+                td.number { (money(&line.subtotal, &line.currency)) }
+                td.number { (money(&line.total, &line.currency)) }
+            }
+            (part_rows(line))
+        }
+        tr.total {
+            th scope="row" { "Total" }
+            td {}
+            td.number { (money(&cost.subtotal, &cost.currency)) }
+            td.number { (money(&cost.total, &cost.currency)) }
+        }
+    }
+}
+
+/// Shows the parts of a line, where it has several.
+fn part_rows(line: &CostLine) -> Markup {
+    let parts: Vec<_> = line.parts.iter().filter(|part| !part.quantity.is_zero()).collect();
+    html! {
+        @if parts.len() > 1 {
+            @for part in parts.iter().take(PARTS) {
+                tr.sub {
+                    th scope="row" { (part_text(part)) ", " (money(&part.unit_amount, &line.currency)) " each" }
+                    td.number { (grouped(&part.quantity)) }
+                    td.number { (money(&part.amount, &line.currency)) }
+                    td {}
+                }
+            }
+        }
+        @if parts.len() > PARTS { tr.sub { th scope="row" { (parts.len() - PARTS) " parts more" } td {} td {} td {} } }
+    }
+}
+
+fn cost_plot(costs: &[Cost], alerts: &[Alert]) -> Plot<'static> {
+    let unit = costs.last().map_or("", |cost| cost.currency.as_str());
+    let is_on_cost = |of: &&Alert| match &of.condition {
+        Condition::CostExceeded { currency } => currency.as_str() == unit,
+        _ => false,
+    };
+    let points = costs.iter().map(|cost| Point {
+        label: time::day(last_instant(cost.timeframe)),
+        value: Some(cost.total.clone()),
+    });
+    Plot {
+        id: "plot-cost",
+        title: "Cost so far".to_owned(),
+        unit: unit.to_owned(),
+        over: "Up to",
+        shape: Shape::Line,
+        room: Room::All,
+        points: points.collect(),
+        marks: marks(alerts.iter().filter(is_on_cost)),
+    }
+}
+
+async fn usage_section(
+    visit: &Visit,
+    account: &Account,
+    id: SubscriptionId,
+    alerts: &[Alert],
+) -> Result<Markup, Failure> {
+    let mut faults = Faults::default();
+    let property = visit.query.get("group").map(PropertyName::parse);
+    let property = property.and_then(|property| faults.take("group", property));
+    let query = UsageQuery {
+        view: View::Cumulative,
+        metrics: UsageMetrics::Priced,
+        group_by: property.clone(),
+        with_missing: true,
+        ..UsageQuery::default()
+    };
+    let usage = known(account.subscription_usage_over(id, &query).await)?;
+    let form = Form { name: "usage", typed: &visit.query, faults: &faults };
+    let field = Field {
+        name: "group",
+        label: "Group by a property",
+        hint: "",
+        control: Control::Text("text", "off"),
+    };
+    let plots = usage.iter().enumerate().take(PLOTS);
+    Ok(html! {
+        section aria-labelledby="usage-title" {
+            h2 id="usage-title" { "Usage of this billing period" }
+            form.row method="get" {
+                (form.field(&field))
+                button type="submit" { "Group" }
+            }
+            @if usage.is_empty() {
+                (empty("No usage yet", "The prices of the subscription measure nothing, or no event came yet."))
+            }
+            div.plots { @for (at, series) in plots { (usage_plot(&format!("plot-usage-{at}"), series, alerts).draw()) } }
+            @if usage.len() > PLOTS { p.note { (usage.len() - PLOTS) " groups more are not shown." } }
+        }
+    })
+}
+
+fn usage_plot<'a>(id: &'a str, series: &UsageSeries, alerts: &[Alert]) -> Plot<'a> {
+    let watches = |of: &&Alert| of.condition.metric_id() == Some(series.metric_id);
+    let watching = alerts.iter().filter(watches).filter(|_| series.group.is_none());
+    let points = series.usage.iter().map(|slot| Point {
+        label: time::day(last_instant(slot.timeframe)),
+        value: slot.quantity.clone(),
+    });
+    let of = series.group.as_ref();
+    let group = of.map(|of| (&of.property, of.value.as_deref().unwrap_or("(none)")));
+    let last: Option<&Decimal> = series.usage.iter().rev().find_map(|slot| slot.quantity.as_ref());
+    Plot {
+        id,
+        title: match group {
+            Some((property, value)) => format!("{}, {property} {value}", series.name),
+            None => series.name.to_string(),
+        },
+        unit: last.map_or_else(|| "usage".to_owned(), |last| format!("{} so far", grouped(last))),
+        over: "Up to",
+        shape: Shape::Line,
+        room: Room::Half,
+        points: points.collect(),
+        marks: marks(watching),
+    }
+}
+
+/// Returns the last instant of a timeframe, whose day is the one that it ends with.
+pub(super) fn last_instant(timeframe: Timeframe) -> Timestamp {
+    timeframe.end().saturating_sub(std::time::Duration::from_micros(1)).max(timeframe.start())
+}
