@@ -15,6 +15,9 @@ const { ACCRUE_URL: api, ACCRUE_CONSOLE: link, ACCRUE_PICTURES: pictures } = pro
 const origin = new URL(link).origin;
 const PASSWORD = 'correct horse battery staple';
 
+/** Nobody who has such a name does harm by it; in pictures she has her own. */
+const name = pictures ? 'Ada Lovelace' : 'Ada <script>alert(1)</script> "&';
+
 const faults = [];
 let browser, context, page, receiver, token, item;
 /** Paths of pages that there are pictures of, by their names. */
@@ -142,7 +145,6 @@ test('an endpoint is added, and a customer is there', async () => {
     unit_config: { unit_amount: '0.5' },
   };
   const plan = await create('/plans', { name: 'Pro', currency: 'USD', prices: [{ price: usage }] });
-  const name = 'Ada <script>alert(1)</script> "&';
   await create('/customers', { name, email: 'ada@example.com', external_customer_id: 'ada' });
   const now = new Date();
   const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString();
@@ -169,7 +171,7 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await sound(page);
   remember('customers');
   await page.getByRole('main').getByRole('link', { name: 'Ada' }).click();
-  await page.getByText('Ada <script>').first().waitFor();
+  await page.getByText(name).first().waitFor();
   await sound(page);
   await page.getByRole('region', { name: 'Subscriptions, newest first' }).getByRole('link').first().click();
   await page.getByRole('heading', { name: 'Subscription to Pro' }).waitFor();
@@ -197,7 +199,12 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByRole('heading', { name: 'Invoices' }).waitFor();
   await sound(page);
   remember('customer');
-  await create('/ingest', { events: [count(20)] });
+  const hours = Array.from({ length: 20 }, (_, hour) => hour + 1);
+  const earlier = hours.map((hour) => ({
+    ...count(1 + ((hour * 7) % 11)), idempotency_key: `hour-${hour}`,
+    timestamp: new Date(Date.now() - hour * 3_600_000).toISOString(),
+  }));
+  await create('/ingest', { events: [count(20), ...earlier] });
   const fired = await receiver.next('subscription.cost_exceeded').catch(() => receiver.next('subscription.usage_exceeded'));
   assert.ok(fired.properties);
   await enter('Webhooks');
@@ -273,13 +280,16 @@ test('a backfill is made, and closed after a look at what that changes', async (
   await sound(page);
   const day = 86_400_000;
   const at = (days) => new Date(Date.now() - days * day).toISOString().slice(0, 19);
-  await page.getByLabel('From', { exact: true }).fill(at(3));
+  await page.getByLabel('From', { exact: true }).fill(at(20));
   await page.getByLabel('To', { exact: true }).fill(at(1));
   await page.getByRole('button', { name: 'Create the backfill' }).click();
   await page.getByText('The backfill is open').waitFor();
   const { data } = await create('/events/backfills');
-  const late = { ...count(40), timestamp: new Date(Date.now() - 2 * day).toISOString() };
-  await create(`/ingest?backfill_id=${data[0].id}`, { events: [late] });
+  const late = Array.from({ length: 18 }, (_, days) => ({
+    ...count(20 + ((days * 13) % 17)), idempotency_key: `day-${days}`,
+    timestamp: new Date(Date.now() - (days + 2) * day).toISOString(),
+  }));
+  await create(`/ingest?backfill_id=${data[0].id}`, { events: late });
   await page.reload();
   await sound(page);
   remember('backfill');
@@ -348,7 +358,7 @@ test('whoever has signed out is asked who they are', async () => {
   await page.getByLabel('E-mail address').fill('grace@example.com');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('Ada <script>').first().waitFor();
+  await page.getByText(name).first().waitFor();
 });
 
 test('a person changes the password', async () => {

@@ -86,7 +86,7 @@ fn sign_in_page(visit: &Visit, faults: &Faults) -> Markup {
             (form.field(&Field { name: "password", label: "Password", hint: "", control: Control::Text("password", "current-password") }))
             button.primary type="submit" { "Sign in" }
         }
-        p.note { "An admin invites you by a link. Whoever has lost a password is invited anew." }
+        p.note { "An admin invites you by a link." }
     };
     layout::alone(visit, "Sign in", &content)
 }
