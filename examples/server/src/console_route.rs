@@ -19,7 +19,7 @@ pub struct ConsoleOptions {
     #[arg(long)]
     pub console: bool,
 
-    /// The origin that browsers reach the console at, as in https://billing.example.com
+    /// The origin that browsers reach the console at, as in `https://billing.example.com`
     ///
     /// Whatever is in front of the server has TLS then, and no cookie is sent without it. Where nothing is said, browsers come
     /// without TLS from this machine alone, if the server listens on a loopback address; else with TLS, at the host that
