@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc};
 
-use accrue::{Account, AccountId, Billing, Cursor, Name, PageRequest, person::Role};
+use accrue::{Account, AccountId, Billing, Cursor, Name, PageRequest, audit::Actor, person::Role};
 
 use crate::{answer::Failure, guard::forms, request::Fields, sign_in::Identity, site::Site};
 
@@ -22,15 +22,19 @@ pub(crate) struct Visit {
     pub(crate) request_id: Option<Name>,
 }
 
+/// Names the request that somebody acts in, where the host gave it a name.
+pub(crate) fn in_request(actor: Actor, request: Option<&Name>) -> Actor {
+    match request {
+        Some(request) => actor.for_request(request.clone()),
+        None => actor,
+    }
+}
+
 impl Visit {
     /// Returns the engine, acting for whoever has signed in.
     pub(crate) fn billing(&self) -> Billing {
         let Some(who) = &self.who else { return self.site.billing.clone() };
-        let actor = who.actor();
-        self.site.billing.acting(match &self.request_id {
-            Some(request) => actor.for_request(request.clone()),
-            None => actor,
-        })
+        self.site.billing.acting(in_request(who.actor(), self.request_id.as_ref()))
     }
 
     /// Returns the account of the path, acting for whoever has signed in.

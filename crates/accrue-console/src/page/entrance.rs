@@ -33,17 +33,17 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
 pub(crate) async fn sign_in(visit: &Visit) -> Result<Answer, Failure> {
     let (email, password) = (visit.form.get("email"), visit.form.raw("password"));
     let (email, password) = (email.unwrap_or_default(), password.unwrap_or_default());
-    let (status, text) =
-        match people(visit)?.sign_in(email, password, visit.device.as_deref()).await? {
-            Attempted::In(session) => return signed_in(visit, &session),
-            Attempted::Wrong => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "the e-mail address or the password is wrong")
-            }
-            Attempted::TooMany => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many attempts have failed: try again in a quarter of an hour",
-            ),
-        };
+    let (device, request) = (visit.device.as_deref(), visit.request_id.as_ref());
+    let (status, text) = match people(visit)?.sign_in((email, password), device, request).await? {
+        Attempted::In(session) => return signed_in(visit, &session),
+        Attempted::Wrong => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "the e-mail address or the password is wrong")
+        }
+        Attempted::TooMany => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "too many attempts have failed: try again in a quarter of an hour",
+        ),
+    };
     Ok(Answer::page_with(status, sign_in_page(visit, &Faults::all(text))))
 }
 
@@ -86,7 +86,7 @@ fn sign_in_page(visit: &Visit, faults: &Faults) -> Markup {
             (form.field(&Field { name: "password", label: "Password", hint: "", control: Control::Text("password", "current-password") }))
             button.primary type="submit" { "Sign in" }
         }
-        p.note { "An admin invites you by a link." }
+        p.note { "An admin invites you by a link. A lost password cannot be reset here: only whoever runs this service can give you another." }
     };
     layout::alone(visit, "Sign in", &content)
 }
@@ -118,7 +118,7 @@ pub(crate) async fn accept(visit: &Visit) -> Result<Answer, Failure> {
         faults.add("again", "The two are not the same.");
     }
     if faults.is_empty() {
-        match people.accept(token, who, password).await {
+        match people.accept(token, who, password, visit.request_id.as_ref()).await {
             Ok(Some(session)) => return signed_in(visit, &session),
             Ok(None) => return Ok(no_invitation(visit)),
             Err(error) => faults = Faults::of(error)?,
@@ -172,7 +172,8 @@ fn no_invitation(visit: &Visit) -> Answer {
 
 /// Signs somebody out.
 pub(crate) async fn sign_out(visit: &Visit) -> Result<Answer, Failure> {
-    people(visit)?.sign_out(visit.identity()?.secret()).await?;
+    people(visit)?;
+    visit.billing().close_session(visit.identity()?.secret()).await?;
     let no_cookie =
         HeaderValue::from_str(&visit.site.no_cookie()).map_err(|_| Failure::SignedOut)?;
     let to = format!("{}{}", visit.site.to(&["sign-in"]), query(&[("done", "signed-out")]));

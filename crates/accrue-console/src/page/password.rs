@@ -35,7 +35,8 @@ pub(crate) async fn change(visit: &Visit) -> Result<Answer, Failure> {
     }
     let mut status = StatusCode::UNPROCESSABLE_ENTITY;
     if faults.is_empty() {
-        match people.change_password(&visit.billing(), person, (present, new)).await? {
+        let (acting, request) = (visit.billing(), visit.request_id.as_ref());
+        match people.change_password(&acting, person, (present, new), request).await? {
             Changed::Done(session) => {
                 let to = visit.site.to(&["password"]);
                 let to = format!("{to}{}", query(&[("done", "password")]));

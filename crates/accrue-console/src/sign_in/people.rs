@@ -1,5 +1,5 @@
 use accrue::{
-    Billing, Email, Entropy, Error,
+    Billing, Email, Entropy, Error, Name,
     audit::Actor,
     person::{Acceptance, Invitation, PasswordHash, Person},
 };
@@ -7,7 +7,10 @@ use async_trait::async_trait;
 use http::HeaderMap;
 
 use super::{Identity, SignIn, password::Passwords};
-use crate::guard::{attempts::Attempts, devices};
+use crate::{
+    guard::{attempts::Attempts, devices},
+    visit::in_request,
+};
 
 /// People of the store, who sign in with a password: the first one by a link for one use, others by an
 /// invitation.
@@ -76,9 +79,9 @@ impl People {
     /// Signs a person in, from a browser with the token by which it is known, if it has one.
     pub(crate) async fn sign_in(
         &self,
-        email: &str,
-        password: &str,
+        (email, password): (&str, &str),
         device: Option<&str>,
+        request: Option<&Name>,
     ) -> Result<Attempted, Error> {
         let found = match Email::parse(email) {
             Ok(email) => self.billing.password_of(&email).await?,
@@ -95,11 +98,16 @@ impl People {
         }
         let Some((person, hash)) = &found else { return Ok(Attempted::Wrong) };
         attempts.succeed(email);
-        self.open(person, hash).await.map(Attempted::In)
+        self.open(person, hash, request).await.map(Attempted::In)
     }
 
-    async fn open(&self, person: &Person, hash: &PasswordHash) -> Result<SignedIn, Error> {
-        let acting = self.billing.acting(Actor::person(person));
+    async fn open(
+        &self,
+        person: &Person,
+        hash: &PasswordHash,
+        request: Option<&Name>,
+    ) -> Result<SignedIn, Error> {
+        let acting = self.billing.acting(in_request(Actor::person(person), request));
         let session = acting.open_session(person.id).await?.token.reveal();
         Ok(SignedIn { session, device: devices::token(hash) })
     }
@@ -131,6 +139,7 @@ impl People {
         acting: &Billing,
         person: &Person,
         (present, new): (&str, &str),
+        request: Option<&Name>,
     ) -> Result<Changed, Error> {
         match self.confirm(person, present).await? {
             None => return Ok(Changed::TooMany),
@@ -140,7 +149,7 @@ impl People {
         let hash = self.passwords.hash(new).await?;
         acting.set_password(person.id, hash.clone()).await?;
         acting.close_sessions_of(person.id).await?;
-        self.open(person, &hash).await.map(Changed::Done)
+        self.open(person, &hash, request).await.map(Changed::Done)
     }
 
     /// Returns the invitation of a token that is good.
@@ -148,12 +157,14 @@ impl People {
         self.billing.invitation(token).await
     }
 
-    /// Accepts an invitation, and signs the person in.
+    /// Accepts an invitation, and signs the person in. There is nobody yet whose doing it is: the audit log has it
+    /// as the invitation's.
     pub(crate) async fn accept(
         &self,
         token: &str,
-        who: Option<(accrue::Name, Email)>,
+        who: Option<(Name, Email)>,
         password: &str,
+        request: Option<&Name>,
     ) -> Result<Option<SignedIn>, Error> {
         // Whoever has no good token has nothing hashed.
         if self.billing.invitation(token).await?.is_none() {
@@ -164,15 +175,12 @@ impl People {
             Some((name, email)) => Acceptance::of(name, email, hash.clone()),
             None => Acceptance::new(hash.clone()),
         };
-        match self.billing.accept_invitation(token, acceptance).await? {
-            Some(person) => self.open(&person, &hash).await.map(Some),
+        let host = Name::parse("invitation").expect("it is a name");
+        let actor = in_request(Actor::host(host), request);
+        match self.billing.acting(actor).accept_invitation(token, acceptance).await? {
+            Some(person) => self.open(&person, &hash, request).await.map(Some),
             None => Ok(None),
         }
-    }
-
-    /// Closes the session of a token.
-    pub(crate) async fn sign_out(&self, token: &str) -> Result<(), Error> {
-        self.billing.close_session(token).await
     }
 
     /// Returns the token of the first person's invitation; none where there are people.

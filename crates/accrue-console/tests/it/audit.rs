@@ -37,6 +37,43 @@ fn the_log_says_who_did_what() {
 }
 
 #[test]
+fn coming_in_and_going_are_in_it_with_their_requests() {
+    let desk = Desk::new();
+    let link = block_on(desk.console.first_link()).unwrap().unwrap();
+    let post = |path: &str, session: Option<&str>, request: &str, fields: &[(&str, &str)]| {
+        let mut body = form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        let sent = Desk::request(Method::POST, path, session);
+        let sent = sent.header("origin", "https://billing.example").header("x-request-id", request);
+        desk.send(sent.body(Full::from(body.finish())).unwrap())
+    };
+    let invited = block_on(desk.billing.list_invitations(&PageRequest::default())).unwrap().data;
+    let (email, password) = (("email", "ada@example.com"), ("password", PASSWORD));
+    let fields = [("name", "Ada"), email, password, ("again", PASSWORD)];
+    let session = post(&link, None, "req-1", &fields).session().unwrap();
+    let form_token = desk.get("/accounts", Some(&session)).form_token();
+    post("/sign-out", Some(&session), "req-2", &[("form_token", &form_token)]);
+    post("/sign-in", None, "req-3", &[email, password]);
+
+    let filter = AuditFilter::default();
+    let log = block_on(desk.billing.list_audit(&filter, &PageRequest::default())).unwrap().data;
+    let of = |operation: &str, request: &str| {
+        let found = log.iter().filter(|of| of.operation == operation);
+        found.clone().find(|of| of.request_id == Some(name(request))).unwrap()
+    };
+    let accepted = of("accept_invitation", "req-1");
+    assert_eq!(accepted.who, Who::Host { name: name("invitation") });
+    assert_eq!(accepted.subject, Some(invited[0].id.to_string()));
+    for (operation, request) in
+        [("open_session", "req-1"), ("close_session", "req-2"), ("open_session", "req-3")]
+    {
+        assert_eq!(*of(operation, request).who.name(), name("Ada"), "{operation}");
+    }
+    let secret = &session[session.len() - 40..];
+    assert!(of("close_session", "req-2").subject.as_ref().is_some_and(|of| !of.contains(secret)));
+}
+
+#[test]
 fn it_is_filtered_and_paged() {
     let desk = Desk::new();
     let session = desk.session_of(Role::Admin);

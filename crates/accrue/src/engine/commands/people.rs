@@ -246,6 +246,10 @@ impl Command for Accept {
         "accept_invitation"
     }
 
+    fn subject(&self) -> Option<String> {
+        Some(self.token.id().to_string())
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Person>, Stop> {
         let Some(InvitationEntry { invitation, .. }) = good(tx, &self.token).await? else {
             return Ok(None);

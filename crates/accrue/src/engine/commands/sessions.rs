@@ -130,6 +130,10 @@ impl Command for Close {
         "close_session"
     }
 
+    fn subject(&self) -> Option<String> {
+        Some(self.token.id().to_string())
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let entry = tx.get(&schema::session(self.token.id())).await?;
         if let Some(entry) = entry.filter(|entry| entry.admits(&self.token, tx.now)) {
