@@ -190,6 +190,8 @@ pub const FIRST_INVITATION_HOURS: u64 = 24;
 pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
 /// The time after which a session is over, however it is used.
 pub const SESSION_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The most sessions that a person has at a time: another one takes the place of that which was used longest ago.
+pub const SESSIONS: usize = 50;
 /// The time for which a session's use is not written again.
 pub const SESSION_USE: Duration = Duration::from_secs(5 * 60);
 /// The time for which entries of the audit log are kept, in days.

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 /// The most failures by one name in a while.
 const BY_NAME: u32 = 10;
-/// The most names that are tried in a while.
+/// The most names that are counted at a time.
 const NAMES: usize = 10_000;
 /// That while.
 const WHILE: Duration = Duration::from_secs(15 * 60);
@@ -20,33 +20,50 @@ const WHILE: Duration = Duration::from_secs(15 * 60);
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(Mutex<Counted>);
 
+/// Names with the attempts of each, and when its while began.
 #[derive(Debug, Default)]
-struct Counted {
-    since: Option<Timestamp>,
-    by_name: HashMap<[u8; 32], u32>,
-}
+struct Counted(HashMap<[u8; 32], (Timestamp, u32)>);
 
 impl Attempts {
     /// Counts an attempt; false where it is one too many, and must not be looked at.
     pub(crate) fn begin(&self, name: &str, now: Timestamp) -> bool {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counted.since.is_none_or(|since| now >= since.saturating_add(WHILE)) {
-            *counted = Counted { since: Some(now), ..Counted::default() };
+        let name = digest(name);
+        if !counted.0.contains_key(&name) {
+            counted.make_room(now);
         }
-        let (name, count) = (digest(name), counted.by_name.len());
-        if count >= NAMES && !counted.by_name.contains_key(&name) {
-            return false;
+        let (since, count) = counted.0.entry(name).or_insert((now, 0));
+        if is_over(*since, now) {
+            (*since, *count) = (now, 0);
         }
-        let of_name = counted.by_name.entry(name).or_default();
-        *of_name = of_name.saturating_add(1);
-        *of_name <= BY_NAME
+        *count = count.saturating_add(1);
+        *count <= BY_NAME
     }
 
     /// Forgets the attempts of a name that has succeeded.
     pub(crate) fn succeed(&self, name: &str) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counted.by_name.remove(&digest(name));
+        counted.0.remove(&digest(name));
     }
+}
+
+impl Counted {
+    /// Makes room for a name: whoever invents many keeps nobody else out.
+    fn make_room(&mut self, now: Timestamp) {
+        if self.0.len() < NAMES {
+            return;
+        }
+        self.0.retain(|_, (since, _)| !is_over(*since, now));
+        // Those that were tried least are forgotten first: their names are invented.
+        let few = self.0.values().map(|(_, count)| *count).min().unwrap_or_default();
+        if self.0.len() >= NAMES {
+            self.0.retain(|_, (_, count)| *count > few);
+        }
+    }
+}
+
+fn is_over(since: Timestamp, now: Timestamp) -> bool {
+    now >= since.saturating_add(WHILE)
 }
 
 /// Names are kept by their digests: of one length, whatever is sent.
@@ -81,9 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn so_many_names_are_kept() {
+    fn names_that_somebody_invents_keep_nobody_else_out_and_forget_no_failures_of_others() {
         let attempts = Attempts::default();
-        assert!((0..NAMES).all(|n| attempts.begin(&n.to_string(), at(0))));
-        assert!(!attempts.begin("another", at(0)) && attempts.begin("7", at(0)));
+        assert!((0..10).all(|_| attempts.begin("ada", at(0))));
+        for n in 0..3 * NAMES {
+            assert!(attempts.begin(&n.to_string(), at(1)));
+            assert!(attempts.0.lock().unwrap().0.len() <= NAMES);
+        }
+        assert!(!attempts.begin("ada", at(2)));
     }
 }

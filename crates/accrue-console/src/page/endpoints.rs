@@ -11,7 +11,7 @@ use super::webhooks;
 use crate::{
     answer::{Answer, Failure},
     site::query,
-    view::form::Faults,
+    view::form::{self, Faults},
     visit::Visit,
 };
 
@@ -60,11 +60,7 @@ fn shown_once(endpoint: &Endpoint, secret: &str) -> Markup {
     html! {
         div.alert.good role="status" {
             p { span aria-hidden="true" { "✓ " } "Messages from now on are sent to " (endpoint.url.as_str()) ". What signs them is shown only now: whoever takes them needs it." }
-            div.secret {
-                label for="secret" { "Signing secret" }
-                input id="secret" type="text" value=(secret) readonly autocomplete="off" spellcheck="false";
-                button type="button" data-copy="secret" hidden { "Copy" }
-            }
+            (form::shown_once("secret", "Signing secret", secret))
         }
     }
 }

@@ -109,11 +109,7 @@ async fn shown_once(visit: &Visit, issued: &IssuedApiKey, what: &str) -> Result<
     let content = html! {
         div.alert.good role="status" {
             p { span aria-hidden="true" { "✓ " } "The key “" (issued.key.name) "” " (what) ". Its token is shown only now: keep it where your program finds it." }
-            div.secret {
-                label for="token" { "Token" }
-                input id="token" type="text" value=(token) readonly autocomplete="off" spellcheck="false";
-                button type="button" data-copy="token" hidden { "Copy" }
-            }
+            (form::shown_once("token", "Token", &token))
             @if let Some(until) = issued.key.overlap_until {
                 p { "The token before it is valid until " (time::instant(until)) " (UTC)." }
             }

@@ -112,11 +112,7 @@ fn shown_once(invitation: &Invitation, link: &str) -> Markup {
     html! {
         div.alert.good role="status" {
             p { span aria-hidden="true" { "✓ " } "Send this link to " (whom.unwrap_or_default()) ". It is shown only now, and is for one use until " (time::instant(invitation.expires_at)) " (UTC)." }
-            div.secret {
-                label for="link" { "Link" }
-                input id="link" type="text" value=(link) readonly autocomplete="off" spellcheck="false";
-                button type="button" data-copy="link" hidden { "Copy" }
-            }
+            (form::shown_once("link", "Link", link))
         }
     }
 }

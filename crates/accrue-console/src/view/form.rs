@@ -167,6 +167,17 @@ pub(crate) fn token(visit: &Visit) -> Markup {
     }
 }
 
+/// Draws what is shown only now, to be copied.
+pub(crate) fn shown_once(id: &str, label: &str, value: &str) -> Markup {
+    html! {
+        div.secret {
+            label for=(id) { (label) }
+            input id=(id) type="text" value=(value) readonly autocomplete="off" spellcheck="false";
+            button type="button" data-copy=(id) hidden { "Copy" }
+        }
+    }
+}
+
 /// A form of one button.
 pub(crate) fn button(visit: &Visit, action: &str, text: &str, class: &str) -> Markup {
     html! {

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,7 +14,7 @@ use accrue::{
     PayloadRenderer, SeededEntropy, Timestamp,
     customer::{CustomerUpdate, NewCustomer},
     limits,
-    store::MemoryStore,
+    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
     webhook::{
         Endpoint, EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach, SentMessage,
         SentMessageFilter, WebhookKey,
@@ -182,6 +185,34 @@ impl Host {
     }
 }
 
+/// A store of which each scan takes a while.
+#[derive(Debug)]
+struct Slow {
+    store: Arc<MemoryStore>,
+    clock: ManualClock,
+    scans: AtomicUsize,
+}
+
+#[async_trait::async_trait]
+impl Store for Slow {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        let scans = self.scans.fetch_add(1, Ordering::Relaxed);
+        assert!(scans < 5_000, "it looks and sends nothing");
+        self.clock.advance(Duration::from_millis(1_500));
+        // Attempts go on meanwhile.
+        tokio::task::yield_now().await;
+        self.store.scan(scan).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        self.store.commit(batch).await
+    }
+}
+
 fn key() -> WebhookKey {
     WebhookKey::new(KEY).unwrap()
 }
@@ -209,6 +240,29 @@ async fn webhooks_every_message_arrives_in_the_order_of_its_customer() {
     assert_eq!(worker.counters().messages(), 78);
     assert_eq!(worker.lag().await.unwrap(), Duration::ZERO);
     assert!(host.sent().await.iter().all(|of| of.is_delivered));
+}
+
+/// What is ready is out of date before it is sent, and looked for again: that is no reason to send nothing, nor to send a later
+/// message of a customer first.
+#[tokio::test]
+async fn webhooks_a_look_that_takes_long_neither_holds_up_messages_nor_changes_their_order() {
+    let host = Host::new();
+    host.endpoint("ok.slow").await;
+    for name in ["ada", "bob", "eve"] {
+        host.customer(name).await;
+        host.edit(name, 25).await;
+    }
+    let (store, clock) = (Arc::clone(&host.store), host.clock.clone());
+    let store = Slow { store, clock, scans: AtomicUsize::default() };
+    let billing = Billing::new(store, host.clock.clone(), SeededEntropy::new(2));
+    let worker = Worker::new(billing, Types, host.endpoints.clone(), key());
+    worker.deliver_due().await.unwrap();
+    let mut last = BTreeMap::new();
+    for of in host.endpoints.received() {
+        let before = last.insert(about(&of.body), of.sequence);
+        assert_eq!(before.unwrap_or_default() + 1, of.sequence);
+    }
+    assert_eq!(last.into_values().collect::<Vec<_>>(), [26, 26, 26]);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use accrue::{
     Billing, Email, ErrorKind, ManualClock, PageRequest, PersonId, SeededEntropy,
+    limits::SESSIONS,
     person::{Acceptance, NewPerson, PasswordHash, Person, Role, SentInvitation},
     store::MemoryStore,
 };
@@ -230,6 +231,24 @@ fn a_session_is_written_at_most_once_in_five_minutes() {
     assert_eq!(at_five, at("2026-03-10T12:05:00Z"));
     assert!(calls > 2);
     assert_eq!(used(599), (at_five, 2));
+}
+
+#[test]
+fn of_so_many_sessions_the_one_that_was_used_longest_ago_is_closed_for_another() {
+    let Fixture { billing, clock, .. } = Fixture::new();
+    let ada = first(&billing);
+    let open = || {
+        clock.advance(Duration::from_secs(1));
+        block_on(billing.open_session(ada.id)).unwrap().token.reveal()
+    };
+    let is_open = |token: &str| block_on(billing.session(token)).unwrap().is_some();
+    let tokens: Vec<_> = (0..SESSIONS).map(|_| open()).collect();
+    clock.advance(Duration::from_secs(600));
+    assert!(is_open(&tokens[0]), "it is used");
+    let more = [open(), open()];
+    let closed: Vec<_> = (0..SESSIONS).filter(|n| !is_open(&tokens[*n])).collect();
+    assert_eq!(closed, [1, 2]);
+    assert!(more.iter().all(|token| is_open(token)));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::{
         kernel::{Command, Stop, Transaction, apply_open, apply_step},
         rows::people,
     },
+    limits,
     person::{OpenedSession, Person, Session, SessionEntry, SessionToken},
     schema::{self, Nothing},
 };
@@ -16,7 +17,8 @@ use crate::{
 /// Sessions of people.
 impl Billing {
     /// Opens a session of a person. It is over [12 hours](crate::limits::SESSION_IDLE) after the last request, and
-    /// [7 days](crate::limits::SESSION_LIFE) after it was opened.
+    /// [7 days](crate::limits::SESSION_LIFE) after it was opened. Of [50](crate::limits::SESSIONS) that are open the one
+    /// that was used longest ago is closed for it.
     ///
     /// # Errors
     ///
@@ -83,6 +85,11 @@ impl Command for Open {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<OpenedSession, Stop> {
         if !people::person(tx, self.person).await?.person.is_enabled() {
             return Err(Error::constraint("the person is disabled").into());
+        }
+        let mut open = people::sessions(tx, self.person).await?;
+        open.sort_unstable_by_key(|of| std::cmp::Reverse((!of.is_over(tx.now), of.last_used_at)));
+        for ended in open.iter().skip(limits::SESSIONS.saturating_sub(1)) {
+            people::remove_session(tx, ended);
         }
         let id = SessionId::generate(tx.now, tx.entropy());
         let token = SessionToken::draw(id, tx.entropy());

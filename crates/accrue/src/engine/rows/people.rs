@@ -17,23 +17,28 @@ pub(in crate::engine) async fn person(
     found.ok_or_else(|| Error::not_found("person", id))
 }
 
+/// Returns the sessions of a person, those that are over too.
+pub(in crate::engine) async fn sessions(
+    tx: &mut Transaction<'_>,
+    person: PersonId,
+) -> Result<Vec<Session>, Error> {
+    let scan = schema::sessions_of_person(person, limits::SCAN_ROWS);
+    let keys = tx.keys_now(&scan).await?;
+    let ids: Result<Vec<_>, _> = keys.iter().map(schema::session_of_person).collect();
+    let slots: Vec<_> = ids?.into_iter().map(schema::session).collect();
+    let found = tx.get_all(&slots).await?;
+    Ok(found.into_iter().flatten().map(|entry| entry.session).collect())
+}
+
 /// Removes the sessions of a person. One that is opened at the same time goes on.
 pub(in crate::engine) async fn close_sessions(
     tx: &mut Transaction<'_>,
     person: PersonId,
 ) -> Result<(), Error> {
-    let mut scan = schema::sessions_of_person(person, limits::SCAN_ROWS);
-    loop {
-        let keys = tx.keys_now(&scan).await?;
-        let Some(last) = keys.last() else { return Ok(()) };
-        for key in &keys {
-            let id = schema::session_of_person(key)?;
-            if let Some(entry) = tx.get(&schema::session(id)).await? {
-                remove_session(tx, &entry.session);
-            }
-        }
-        scan = scan.after(last.bytes());
+    for session in sessions(tx, person).await? {
+        remove_session(tx, &session);
     }
+    Ok(())
 }
 
 /// Removes a session.
