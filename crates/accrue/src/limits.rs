@@ -184,8 +184,8 @@ pub const PEOPLE: usize = 1_000;
 pub const PASSWORD_HASH_BYTES: usize = 1_024;
 /// The time for which an invitation is good, in hours.
 pub const INVITATION_HOURS: u64 = 72;
-/// The time for which the invitation of the first person is good, in hours.
-pub const FIRST_INVITATION_HOURS: u64 = 24;
+/// The time for which the invitation of the first person is good, and one to choose another password, in hours.
+pub const SHORT_INVITATION_HOURS: u64 = 24;
 /// The time without a request after which a session is over.
 pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
 /// The time after which a session is over, however it is used.
