@@ -1,0 +1,163 @@
+use std::{
+    env, fs,
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use tempfile::TempDir;
+
+/// Server of one test, in a folder that goes with it. It listens on a socket in that folder.
+pub struct Server {
+    folder: TempDir,
+    data: PathBuf,
+    port: u16,
+}
+
+/// Where Debian has the programs.
+const DEBIAN: &str = "/usr/lib/postgresql";
+
+/// Tells whether there are the programs of a server, and whoever may run them.
+pub fn is_installed() -> bool {
+    let found = programs().is_some();
+    if !found {
+        super::left_out("all that needs a server of its own", "there is no initdb");
+    }
+    found
+}
+
+fn programs() -> Option<PathBuf> {
+    if let Some(named) = env::var_os("POSTGRES_BIN") {
+        return Some(PathBuf::from(named));
+    }
+    let versions = fs::read_dir(DEBIAN).ok()?.filter_map(Result::ok);
+    let mut found: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
+    found.retain(|bin| bin.join("initdb").exists());
+    found.sort();
+    found.pop()
+}
+
+/// The user and group that root runs a server as.
+fn user() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let passwd = fs::read_to_string("/etc/passwd").unwrap();
+    let line = passwd.lines().find(|line| line.starts_with("postgres:")).unwrap();
+    let ids: Vec<u32> = line.split(':').skip(2).take(2).map(|id| id.parse().unwrap()).collect();
+    Some((ids[0], ids[1]))
+}
+
+impl Server {
+    /// Makes a cluster and starts it with settings beside those that PostgreSQL comes with.
+    pub fn start(settings: &[&str]) -> Self {
+        let server = Self::folder();
+        server
+            .run("initdb", &["--username=test", "--auth=trust", "--no-sync", "-D", server.data()]);
+        server.configure(settings);
+        server.begin();
+        server
+    }
+
+    /// Makes a standby of a server, which it follows under a name.
+    pub fn standby(of: &Self, name: &str) -> Self {
+        let server = Self::folder();
+        let connection = format!("{} application_name={name}", of.connection());
+        let arguments = ["-D", server.data(), "-R", "--no-sync", "-X", "stream", "-d", &connection];
+        server.run("pg_basebackup", &arguments);
+        server.configure(&[]);
+        server.begin();
+        server
+    }
+
+    fn folder() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some((user, group)) = user() {
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+        }
+        let data = folder.path().join("data");
+        Self { data, folder, port: 5432 }
+    }
+
+    /// Appends settings, of which the last counts.
+    pub fn configure(&self, settings: &[&str]) {
+        let own = format!(
+            "\nlisten_addresses = ''\nunix_socket_directories = '{}'\n{}\n",
+            self.folder.path().display(),
+            settings.join("\n"),
+        );
+        let path = self.data.join("postgresql.conf");
+        fs::write(&path, fs::read_to_string(&path).unwrap() + &own).unwrap();
+    }
+
+    pub fn begin(&self) {
+        let log = self.folder.path().join("log");
+        let log = log.to_str().unwrap();
+        self.run("pg_ctl", &["-D", self.data(), "-l", log, "-w", "-s", "start"]);
+    }
+
+    /// Ends the server: `fast` or `immediate`.
+    pub fn end(&self, mode: &str) {
+        self.run("pg_ctl", &["-D", self.data(), "-m", mode, "-w", "-s", "stop"]);
+    }
+
+    pub fn promote(&self) {
+        self.run("pg_ctl", &["-D", self.data(), "-w", "-s", "promote"]);
+    }
+
+    pub fn connection(&self) -> String {
+        format!("host={} user=test dbname=postgres", self.socket())
+    }
+
+    pub fn socket(&self) -> String {
+        self.folder.path().display().to_string()
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn data(&self) -> &str {
+        self.data.to_str().unwrap()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let output = self.output(program, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        assert!(output.status.success(), "{program}: {said}{log}");
+    }
+
+    fn output(&self, program: &str, arguments: &[&str]) -> Output {
+        let program = programs().unwrap().join(program);
+        let mut command = match user() {
+            Some(_) => Command::new("runuser"),
+            None => Command::new(&program),
+        };
+        if user().is_some() {
+            command.args(["-u", "postgres", "--"]).arg(&program);
+        }
+        // What it starts must not hold our pipes, and must be able to read the folder that it is in.
+        let said = self.folder.path().join("said");
+        let file = fs::File::create(&said).unwrap();
+        let status = command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(std::process::Stdio::null())
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .status()
+            .unwrap();
+        Output { status, stdout: Vec::new(), stderr: fs::read(said).unwrap() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.output("pg_ctl", &["-D", self.data(), "-m", "immediate", "-s", "stop"]));
+    }
+}
