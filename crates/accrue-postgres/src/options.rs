@@ -142,6 +142,12 @@ impl PostgresOptions {
         Self { handle: Some(handle), ..self }
     }
 
+    /// Returns the connection string, which may hold a password.
+    #[must_use]
+    pub fn connection(&self) -> &str {
+        &self.connection
+    }
+
     /// Opens the store.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "a test")]
 
 mod server;
+mod worker;
 
 use std::{
     process,
@@ -17,19 +18,22 @@ use accrue::store::{Document, Key, Table};
 use accrue_postgres::PostgresOptions;
 use tokio_postgres::NoTls;
 
-pub use self::server::{Server, is_installed};
+pub(crate) use self::{
+    server::{Server, is_installed},
+    worker::{Told, work},
+};
 
-pub const TABLE: Table = Table::new("item");
+pub(crate) const TABLE: Table = Table::new("item");
 
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// Says what a test leaves out.
-pub fn left_out(what: &str, why: &str) {
+pub(crate) fn left_out(what: &str, why: &str) {
     println!("left out: {what}, {why}");
 }
 
 /// Connection string of the server that tests share.
-pub fn shared_server() -> Option<String> {
+pub(crate) fn shared_server() -> Option<String> {
     let server = std::env::var("ACCRUE_POSTGRES").ok();
     if server.is_none() {
         left_out("all that needs a server", "ACCRUE_POSTGRES is not set");
@@ -38,7 +42,7 @@ pub fn shared_server() -> Option<String> {
 }
 
 /// Runs statements of a superuser, one after the other.
-pub fn execute(connection: &str, statements: &[&str]) {
+pub(crate) fn execute(connection: &str, statements: &[&str]) {
     let all = async {
         let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
         let ended = tokio::spawn(connection);
@@ -52,7 +56,7 @@ pub fn execute(connection: &str, statements: &[&str]) {
 }
 
 /// Asks for one number.
-pub fn number(connection: &str, sql: &str) -> i64 {
+pub(crate) fn number(connection: &str, sql: &str) -> i64 {
     let ask = async {
         let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -61,12 +65,12 @@ pub fn number(connection: &str, sql: &str) -> i64 {
     runtime().block_on(ask)
 }
 
-pub fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 /// Makes a database, and returns the connection string that leads to it.
-pub fn new_database(server: &str, how: &str) -> String {
+pub(crate) fn new_database(server: &str, how: &str) -> String {
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
     let name = format!("test_{}_{number}", process::id());
     let gone = format!("DROP DATABASE IF EXISTS {name}");
@@ -78,16 +82,16 @@ pub fn new_database(server: &str, how: &str) -> String {
 }
 
 /// Makes a database with the tables of a store.
-pub fn new_store(server: &str) -> PostgresOptions {
+pub(crate) fn new_store(server: &str) -> PostgresOptions {
     let options = PostgresOptions::new(new_database(server, ""));
     pollster::block_on(options.clone().migrate(&[TABLE])).unwrap();
     options
 }
 
-pub fn key(name: impl AsRef<[u8]>) -> Key {
+pub(crate) fn key(name: impl AsRef<[u8]>) -> Key {
     Key::new(TABLE, name.as_ref())
 }
 
-pub fn document(text: &str) -> Document {
+pub(crate) fn document(text: &str) -> Document {
     Document::parse(text.to_owned()).unwrap()
 }

@@ -8,17 +8,16 @@ use std::{
 use tempfile::TempDir;
 
 /// Server of one test, in a folder that goes with it. It listens on a socket in that folder.
-pub struct Server {
+pub(crate) struct Server {
     folder: TempDir,
     data: PathBuf,
-    port: u16,
 }
 
 /// Where Debian has the programs.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// Tells whether there are the programs of a server, and whoever may run them.
-pub fn is_installed() -> bool {
+pub(crate) fn is_installed() -> bool {
     let found = programs().is_some();
     if !found {
         super::left_out("all that needs a server of its own", "there is no initdb");
@@ -50,7 +49,7 @@ fn user() -> Option<(u32, u32)> {
 
 impl Server {
     /// Makes a cluster and starts it with settings beside those that PostgreSQL comes with.
-    pub fn start(settings: &[&str]) -> Self {
+    pub(crate) fn start(settings: &[&str]) -> Self {
         let server = Self::folder();
         server
             .run("initdb", &["--username=test", "--auth=trust", "--no-sync", "-D", server.data()]);
@@ -60,7 +59,7 @@ impl Server {
     }
 
     /// Makes a standby of a server, which it follows under a name.
-    pub fn standby(of: &Self, name: &str) -> Self {
+    pub(crate) fn standby(of: &Self, name: &str) -> Self {
         let server = Self::folder();
         let connection = format!("{} application_name={name}", of.connection());
         let arguments = ["-D", server.data(), "-R", "--no-sync", "-X", "stream", "-d", &connection];
@@ -76,11 +75,11 @@ impl Server {
             chown(folder.path(), Some(user), Some(group)).unwrap();
         }
         let data = folder.path().join("data");
-        Self { data, folder, port: 5432 }
+        Self { data, folder }
     }
 
     /// Appends settings, of which the last counts.
-    pub fn configure(&self, settings: &[&str]) {
+    pub(crate) fn configure(&self, settings: &[&str]) {
         let own = format!(
             "\nlisten_addresses = ''\nunix_socket_directories = '{}'\n{}\n",
             self.folder.path().display(),
@@ -90,39 +89,53 @@ impl Server {
         fs::write(&path, fs::read_to_string(&path).unwrap() + &own).unwrap();
     }
 
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let log = self.folder.path().join("log");
         let log = log.to_str().unwrap();
         self.run("pg_ctl", &["-D", self.data(), "-l", log, "-w", "-s", "start"]);
     }
 
     /// Ends the server: `fast` or `immediate`.
-    pub fn end(&self, mode: &str) {
+    pub(crate) fn end(&self, mode: &str) {
         self.run("pg_ctl", &["-D", self.data(), "-m", mode, "-w", "-s", "stop"]);
     }
 
-    pub fn promote(&self) {
+    pub(crate) fn promote(&self) {
         self.run("pg_ctl", &["-D", self.data(), "-w", "-s", "promote"]);
     }
 
-    pub fn connection(&self) -> String {
+    /// Lets the server read its settings again.
+    pub(crate) fn reload(&self) {
+        self.run("pg_ctl", &["-D", self.data(), "-s", "reload"]);
+    }
+
+    /// Returns a disk of 8 MiB in the folder of the server; none where nothing can be mounted.
+    pub(crate) fn small_disk(&self) -> Option<SmallDisk> {
+        let path = self.folder.path().join("disk");
+        fs::create_dir(&path).unwrap();
+        let disk = SmallDisk { path };
+        let (user, group) = user().unwrap_or_default();
+        let options = format!("size=8m,mode=0700,uid={user},gid={group}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&disk.path);
+        let mounted = mount.output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(disk);
+        }
+        super::left_out("a full disk", "nothing can be mounted");
+        None
+    }
+
+    pub(crate) fn connection(&self) -> String {
         format!("host={} user=test dbname=postgres", self.socket())
     }
 
-    pub fn socket(&self) -> String {
+    pub(crate) fn socket(&self) -> String {
         self.folder.path().display().to_string()
     }
 
-    pub fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub fn data(&self) -> &str {
+    pub(crate) fn data(&self) -> &str {
         self.data.to_str().unwrap()
-    }
-
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
@@ -153,6 +166,24 @@ impl Server {
             .status()
             .unwrap();
         Output { status, stdout: Vec::new(), stderr: fs::read(said).unwrap() }
+    }
+}
+
+/// Disk that takes little, until it is dropped.
+pub(crate) struct SmallDisk {
+    path: PathBuf,
+}
+
+impl SmallDisk {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // The server may have it open still.
+        drop(Command::new("umount").arg("--lazy").arg(&self.path).output());
     }
 }
 
