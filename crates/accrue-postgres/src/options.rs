@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use accrue::store::Table;
 use tokio::runtime::Handle;
@@ -17,7 +17,7 @@ use crate::{error::OpenError, migrate, open, store::PostgresStore, tls};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PostgresOptions {
     pub(crate) connection: String,
     pub(crate) schema: String,
@@ -172,5 +172,15 @@ impl PostgresOptions {
 
     pub(crate) fn connector(&self) -> Result<tokio_postgres_rustls::MakeRustlsConnect, OpenError> {
         tls::connector(&self.tls)
+    }
+}
+
+/// The connection string may hold a password.
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("schema", &self.schema)
+            .field("isolation", &self.isolation)
+            .finish_non_exhaustive()
     }
 }

@@ -193,11 +193,8 @@ fn a_full_disk_loses_nothing_that_was_answered() {
     assert!(matches!(commit(full), Err(StoreError::Unavailable { .. })));
     let rows = block_on(store.scan(&Scan::prefix(TABLE, b"", 10_000))).unwrap();
     assert_eq!(rows.len(), usize::try_from(full).unwrap());
-    for number in 0..full {
-        block_on(store.commit(Batch::new().delete(key(number.to_be_bytes())))).unwrap();
-    }
-    execute(&connection, &["VACUUM accrue.rows"]);
-    assert!(matches!(commit(0), Ok(Commit::Committed(_))));
+    execute(&connection, &["ALTER TABLE accrue.rows SET TABLESPACE pg_default"]);
+    assert!(matches!(commit(full), Ok(Commit::Committed(_))));
 }
 
 /// A text that is no shorter when it is compressed.

@@ -3,7 +3,7 @@
 //! `ACCRUE_POSTGRES` leads to a server that the tests may make databases on (`.ci/postgres.sh` starts one). Servers
 //! that a test stops or fills are its own; their programs are in `POSTGRES_BIN`, or where Debian has them.
 
-#![allow(dead_code, reason = "each test program uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 #![expect(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "a test")]
 
 mod server;
