@@ -135,8 +135,7 @@ impl Lane {
         let columns = Columns::of(together);
         let count = i32::try_from(together.len()).unwrap_or(i32::MAX);
         let forgotten = if self.answered.len() < ANSWERED { &[][..] } else { &self.answered[..] };
-        let mut parameters: Vec<&(dyn ToSql + Sync)> =
-            vec![&number, &forgotten, &count, &locks, &alone];
+        let mut parameters: Parameters<'_> = vec![&number, &forgotten, &count, &locks, &alone];
         columns.add_to(&mut parameters);
         let statement = client.prepare_cached(&self.shared.statements.apply).await;
         let statement = statement.map_err(Unanswered::Statement)?;
@@ -259,13 +258,25 @@ fn judged(together: &[Waiting], number: i64, lost: &[(usize, usize)]) -> Vec<Jud
     together.iter().enumerate().map(judge).collect()
 }
 
+/// Parameters of a statement.
+type Parameters<'a> = Vec<&'a (dyn ToSql + Sync)>;
+
 /// Batches of a call, column by column: each item with the place of its batch.
 #[derive(Default)]
 struct Columns<'a> {
-    judged: (Vec<i32>, Vec<&'a [u8]>, Vec<Option<i64>>),
-    /// New, kept and put rows.
-    written: [(Vec<i32>, Vec<&'a [u8]>, Vec<&'a str>); 3],
-    gone: (Vec<i32>, Vec<&'a [u8]>),
+    judged: Items<'a, Option<i64>>,
+    new: Items<'a, &'a str>,
+    kept: Items<'a, &'a str>,
+    put: Items<'a, &'a str>,
+    gone: Items<'a, ()>,
+}
+
+/// Items with the places of their batches, their keys, and what belongs to each.
+#[derive(Default)]
+struct Items<'a, T> {
+    of: Vec<i32>,
+    keys: Vec<&'a [u8]>,
+    values: Vec<T>,
 }
 
 impl<'a> Columns<'a> {
@@ -273,33 +284,36 @@ impl<'a> Columns<'a> {
         let mut columns = Self::default();
         for (at, waiting) in (0..).zip(together) {
             let batch = &waiting.batch;
-            for (key, version) in &batch.judged {
-                columns.judged.0.push(at);
-                columns.judged.1.push(key);
-                columns.judged.2.push(*version);
-            }
-            let written = [&batch.new, &batch.kept, &batch.put];
-            for (column, rows) in columns.written.iter_mut().zip(written) {
-                for (key, document) in rows {
-                    column.0.push(at);
-                    column.1.push(key);
-                    column.2.push(document.as_str());
-                }
-            }
-            for key in &batch.gone {
-                columns.gone.0.push(at);
-                columns.gone.1.push(key);
-            }
+            batch.judged.iter().for_each(|(key, version)| columns.judged.add(at, key, *version));
+            batch.new.iter().for_each(|(key, text)| columns.new.add(at, key, text.as_str()));
+            batch.kept.iter().for_each(|(key, text)| columns.kept.add(at, key, text.as_str()));
+            batch.put.iter().for_each(|(key, text)| columns.put.add(at, key, text.as_str()));
+            batch.gone.iter().for_each(|key| columns.gone.add(at, key, ()));
         }
         columns
     }
 
-    fn add_to<'b>(&'b self, parameters: &mut Vec<&'b (dyn ToSql + Sync)>) {
-        let Self { judged, written, gone } = self;
-        parameters.extend([&judged.0 as &(dyn ToSql + Sync), &judged.1, &judged.2]);
-        for (of, keys, documents) in written {
-            parameters.extend([of as &(dyn ToSql + Sync), keys, documents]);
+    /// Adds them in the order in which the function has them.
+    fn add_to<'b>(&'b self, parameters: &mut Parameters<'b>) {
+        self.judged.add_to(parameters);
+        parameters.push(&self.judged.values);
+        for written in [&self.new, &self.kept, &self.put] {
+            written.add_to(parameters);
+            parameters.push(&written.values);
         }
-        parameters.extend([&gone.0 as &(dyn ToSql + Sync), &gone.1]);
+        self.gone.add_to(parameters);
+    }
+}
+
+impl<'a, T> Items<'a, T> {
+    fn add(&mut self, of: i32, key: &'a [u8], value: T) {
+        self.of.push(of);
+        self.keys.push(key);
+        self.values.push(value);
+    }
+
+    fn add_to<'b>(&'b self, parameters: &mut Parameters<'b>) {
+        parameters.push(&self.of);
+        parameters.push(&self.keys);
     }
 }

@@ -4,7 +4,14 @@
 //! that a test stops or fills are its own; their programs are in `POSTGRES_BIN`, or where Debian has them.
 
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
-#![expect(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods, reason = "a test")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so"
+)]
 
 mod server;
 mod worker;

@@ -1,16 +1,19 @@
 use std::{
     env, fs,
-    os::unix::fs::chown,
+    os::unix::fs::{PermissionsExt as _, chown},
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::atomic::{AtomicU16, Ordering},
 };
 
+use rcgen::{CertifiedKey, KeyPair};
 use tempfile::TempDir;
 
 /// Server of one test, in a folder that goes with it. It listens on a socket in that folder.
 pub(crate) struct Server {
     folder: TempDir,
     data: PathBuf,
+    port: AtomicU16,
 }
 
 /// Where Debian has the programs.
@@ -75,7 +78,7 @@ impl Server {
             chown(folder.path(), Some(user), Some(group)).unwrap();
         }
         let data = folder.path().join("data");
-        Self { data, folder }
+        Self { data, folder, port: AtomicU16::new(5432) }
     }
 
     /// Appends settings, of which the last counts.
@@ -104,6 +107,25 @@ impl Server {
         self.run("pg_ctl", &["-D", self.data(), "-w", "-s", "promote"]);
     }
 
+    /// Restarts the server with a certificate, on a port of this machine beside its socket.
+    pub(crate) fn encrypt(&self, own: &CertifiedKey<KeyPair>, port: u16) {
+        let texts =
+            [("server.crt", own.cert.pem()), ("server.key", own.signing_key.serialize_pem())];
+        for (name, text) in texts {
+            let path = self.data.join(name);
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((user, group)) = user() {
+                chown(&path, Some(user), Some(group)).unwrap();
+            }
+        }
+        self.end("fast");
+        let tcp = format!("port = {port}\nlisten_addresses = '127.0.0.1'");
+        self.configure(&["ssl = on", &tcp]);
+        self.port.store(port, Ordering::SeqCst);
+        self.begin();
+    }
+
     /// Lets the server read its settings again.
     pub(crate) fn reload(&self) {
         self.run("pg_ctl", &["-D", self.data(), "-s", "reload"]);
@@ -127,7 +149,8 @@ impl Server {
     }
 
     pub(crate) fn connection(&self) -> String {
-        format!("host={} user=test dbname=postgres", self.socket())
+        let port = self.port.load(Ordering::SeqCst);
+        format!("host={} port={port} user=test dbname=postgres", self.socket())
     }
 
     pub(crate) fn socket(&self) -> String {
