@@ -243,7 +243,7 @@ fn a_wait_for_the_standby_that_is_canceled_is_not_told_as_committed() {
     primary.reload();
     for how in ["pg_cancel_backend", "pg_terminate_backend"] {
         let answer = canceled(&store, &connection, how);
-        assert!(matches!(answer, Err(StoreError::Indeterminate { .. })), "{how}: {answer:?}");
+        assert!(matches!(answer, StoreError::Indeterminate { .. }), "{how}: {answer:?}");
         // It is there, but not on a standby.
         let read = block_on(store.get(&[key("b")]));
         assert!(matches!(read, Err(StoreError::Unavailable { .. })), "{how}: {read:?}");
@@ -256,7 +256,7 @@ fn a_wait_for_the_standby_that_is_canceled_is_not_told_as_committed() {
 }
 
 /// Commits, and cancels the wait for the standby: a commit before the server has read its settings has none.
-fn canceled(store: &PostgresStore, connection: &str, how: &str) -> Result<Commit, StoreError> {
+fn canceled(store: &PostgresStore, connection: &str, how: &str) -> StoreError {
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     let cancel = format!("SELECT {how}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     loop {
@@ -267,8 +267,8 @@ fn canceled(store: &PostgresStore, connection: &str, how: &str) -> Result<Commit
             execute(connection, &[&cancel]);
             commit.join().unwrap()
         });
-        if answer.is_err() {
-            return answer;
+        if let Err(error) = answer {
+            return error;
         }
     }
 }
