@@ -22,7 +22,7 @@ pub use self::{
     key::{Key, Table},
     memory::MemoryStore,
     scan::{Bounds, Order, Scan},
-    turns::{Turn, Turns},
+    turns::{MemoryTurns, Turn, Turns},
 };
 
 /// Transactional store of JSON documents by key.

@@ -1,8 +1,10 @@
 use std::{any::Any, fmt, sync::Arc};
 
+use async_lock::Semaphore;
 use async_trait::async_trait;
 
 use super::StoreError;
+use crate::limits;
 
 /// Queues of the processes that share a store: whoever has lost a race waits there for its turn.
 ///
@@ -48,5 +50,41 @@ impl Turn {
 impl fmt::Debug for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turn").finish_non_exhaustive()
+    }
+}
+
+/// Turns of the processes that a test has in one process: each has a handle of its own, and all share these.
+///
+/// ```
+/// use std::sync::Arc;
+/// use accrue::{Billing, store::{MemoryStore, MemoryTurns}};
+///
+/// let (store, turns) = (Arc::new(MemoryStore::new()), Arc::new(MemoryTurns::new()));
+/// let process = || Billing::with_system(Arc::clone(&store)).taking_turns(Arc::clone(&turns));
+/// let [one, other] = [process(), process()];
+/// # let _ = (one, other);
+/// ```
+#[derive(Debug)]
+pub struct MemoryTurns(Vec<Arc<Semaphore>>);
+
+impl MemoryTurns {
+    /// Makes turns that nobody has.
+    #[must_use]
+    pub fn new() -> Self {
+        Self((0..limits::TURNS).map(|_| Arc::new(Semaphore::new(1))).collect())
+    }
+}
+
+impl Default for MemoryTurns {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Turns for MemoryTurns {
+    async fn take(&self, place: u16) -> Result<Option<Turn>, StoreError> {
+        let Some(place) = self.0.get(usize::from(place)) else { return Ok(None) };
+        Ok(Some(Turn::new(place.acquire_arc().await)))
     }
 }

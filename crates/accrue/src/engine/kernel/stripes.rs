@@ -136,9 +136,15 @@ impl Held<'_> {
             return;
         }
         self.holdings.clear();
+        let is_one = wanted.len() == 1;
         for index in wanted {
             if let Some(stripe) = self.stripes.all.get(index) {
-                self.holdings.insert(index, Holding::take(stripe).await);
+                let holding = Holding::take(stripe).await;
+                if !is_one {
+                    // Nobody keeps a turn who waits for a lock: its holder may wait for that turn, by way of another process.
+                    stripe.pass_turn();
+                }
+                self.holdings.insert(index, holding);
             }
         }
         self.came_after = self.wait_for_turns().await;
@@ -190,14 +196,11 @@ impl Stripe {
         self.contested.load(Relaxed) > 0
     }
 
-    /// Has its caller go on where it waits for nobody: no race was lost, or the process has the turn.
+    /// Has its caller go on where it waits for nobody: the process has the turn, or no race was lost.
     fn goes_on(&self) -> bool {
-        if !self.is_contested() {
-            return true;
-        }
         let mut kept = self.kept();
         kept.callers = kept.callers.saturating_add(1);
-        kept.turn.is_some()
+        kept.turn.is_some() || !self.is_contested()
     }
 
     async fn wait(&self, turns: &dyn Turns) {
