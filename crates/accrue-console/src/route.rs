@@ -71,6 +71,7 @@ routes! {
     ADMIN, GET "/people" => people::show;
     ADMIN, POST "/people" => people::invite;
     ADMIN, POST "/people/{person}/role" => people::change_role;
+    ADMIN, POST "/people/{person}/password" => people::reset_password;
     ADMIN, POST "/people/{person}/disable" => people::disable;
     ADMIN, POST "/people/{person}/enable" => people::enable;
     ADMIN, POST "/invitations/{invitation}/withdraw" => people::withdraw;

@@ -15,6 +15,8 @@ pub const COMMIT_PRECONDITIONS: usize = 65_536;
 pub const COMMIT_CHANGES: usize = 65_536;
 /// The most bytes of keys and documents in the changes of one commit (store 9).
 pub const COMMIT_BYTES: usize = 32 * 1024 * 1024;
+/// The number of places at which the processes that share a store wait for their turns.
+pub const TURNS: u16 = 1_024;
 /// The most rows that one scan asks for (store 9).
 pub const SCAN_ROWS: usize = 1_000;
 
@@ -184,8 +186,8 @@ pub const PEOPLE: usize = 1_000;
 pub const PASSWORD_HASH_BYTES: usize = 1_024;
 /// The time for which an invitation is good, in hours.
 pub const INVITATION_HOURS: u64 = 72;
-/// The time for which the invitation of the first person is good, in hours.
-pub const FIRST_INVITATION_HOURS: u64 = 24;
+/// The time for which the invitation of the first person is good, and one to choose another password, in hours.
+pub const SHORT_INVITATION_HOURS: u64 = 24;
 /// The time without a request after which a session is over.
 pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
 /// The time after which a session is over, however it is used.

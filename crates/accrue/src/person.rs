@@ -11,10 +11,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{invitation::InvitationEntry, session::SessionEntry};
 pub use self::{
     invitation::{Acceptance, Invitation, InvitationToken, NewPerson, SentInvitation},
     session::{OpenedSession, Session, SessionToken},
+};
+pub(crate) use self::{
+    invitation::{InvitationEntry, Invitee},
+    session::SessionEntry,
 };
 use crate::{Email, Error, Name, PersonId, Timestamp, limits};
 

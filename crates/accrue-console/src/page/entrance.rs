@@ -86,7 +86,7 @@ fn sign_in_page(visit: &Visit, faults: &Faults) -> Markup {
             (form.field(&Field { name: "password", label: "Password", hint: "", control: Control::Text("password", "current-password") }))
             button.primary type="submit" { "Sign in" }
         }
-        p.note { "An admin invites you by a link. A lost password cannot be reset here: only whoever runs this service can give you another." }
+        p.note { "An admin invites you by a link, and gives you another link where your password is lost." }
     };
     layout::alone(visit, "Sign in", &content)
 }
@@ -143,6 +143,7 @@ async fn invitation_page(
     };
     let content = html! {
         @match &found.person {
+            Some(person) if found.resets.is_some() => p { "You are " strong { (person.name) } ", " (person.email) ". Choose another password; wherever you are signed in now, you are signed out." },
             Some(person) => p { "You are invited as " strong { (person.name) } ", " (person.email) ", with the role " strong { (person.role) } "." },
             None => p { "You are the first person, and an admin. You invite the others." },
         }
@@ -154,7 +155,7 @@ async fn invitation_page(
             }
             (text("password", "Password", "12 characters or more.", "password", "new-password"))
             (text("again", "Password, once more", "", "password", "new-password"))
-            button.primary type="submit" { "Accept and sign in" }
+            button.primary type="submit" { @if found.resets.is_some() { "Change it and sign in" } @else { "Accept and sign in" } }
         }
     };
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };

@@ -2,7 +2,7 @@
 
 use accrue::{
     Email, InvitationId, Name, PageRequest, PersonId,
-    person::{Invitation, NewPerson, Person, Role},
+    person::{NewPerson, Person, Role, SentInvitation},
 };
 use http::StatusCode;
 use maud::{Markup, html};
@@ -45,18 +45,19 @@ pub(crate) async fn invite(visit: &Visit) -> Result<Answer, Failure> {
     }
     if let (Some(name), Some(email), Some(role)) = (name, email, role) {
         match visit.billing().invite_person(NewPerson { name, email, role }).await {
-            Ok(sent) => {
-                let token = sent.token.reveal();
-                let path = visit.site.to(&["invitation"]);
-                let link = format!("{path}{}", query(&[("token", &token)]));
-                let above = shown_once(&sent.invitation, &visit.site.absolute(&link));
-                let page = list(visit, &Fields::default(), &Faults::default(), &above).await?;
-                return Ok(Answer::page(page));
-            }
+            Ok(sent) => return invited(visit, &sent).await,
             Err(error) => faults = Faults::of(error)?,
         }
     }
     refused(visit, &faults).await
+}
+
+/// Makes the link by which a person chooses another password, shown once.
+pub(crate) async fn reset_password(visit: &Visit) -> Result<Answer, Failure> {
+    match visit.billing().reset_password(visit.id("person")?).await {
+        Ok(sent) => invited(visit, &sent).await,
+        Err(error) => refused(visit, &Faults::of(error)?).await,
+    }
 }
 
 /// Changes what a person may do.
@@ -107,14 +108,25 @@ async fn refused(visit: &Visit, faults: &Faults) -> Result<Answer, Failure> {
     Ok(Answer::page_with(StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
-fn shown_once(invitation: &Invitation, link: &str) -> Markup {
+/// Shows the link of an invitation once.
+async fn invited(visit: &Visit, sent: &SentInvitation) -> Result<Answer, Failure> {
+    let SentInvitation { invitation, token, .. } = sent;
+    let path = visit.site.to(&["invitation"]);
+    let link = format!("{path}{}", query(&[("token", &token.reveal())]));
     let whom = invitation.person.as_ref().map(|person| person.email.to_string());
-    html! {
+    let above = html! {
         div.alert.good role="status" {
-            p { span aria-hidden="true" { "✓ " } "Send this link to " (whom.unwrap_or_default()) ". It is shown only now, and is for one use until " (time::instant(invitation.expires_at)) " (UTC)." }
-            (form::shown_once("link", "Link", link))
+            p {
+                span aria-hidden="true" { "✓ " }
+                "Send this link to " (whom.unwrap_or_default())
+                @if invitation.resets.is_some() { ", who chooses another password by it" }
+                ". It is shown only now, and is for one use until " (time::instant(invitation.expires_at)) " (UTC)."
+            }
+            (form::shown_once("link", "Link", &visit.site.absolute(&link)))
         }
-    }
+    };
+    let page = list(visit, &Fields::default(), &Faults::default(), &above).await?;
+    Ok(Answer::page(page))
 }
 
 async fn list(
@@ -136,7 +148,7 @@ async fn list(
             tr {
                 th scope="row" { (invitation.person.as_ref().map_or("The first person", |of| &of.name)) }
                 td { (invitation.person.as_ref().map_or("", |of| &of.email)) }
-                td { (invitation.role()) }
+                td { (invitation.role()) @if invitation.resets.is_some() { " (another password)" } }
                 td { (time::instant(invitation.expires_at)) }
                 td { (form::button(visit, &visit.site.to(&["invitations", &id, "withdraw"]), "Withdraw", "quiet")) }
             }
@@ -192,8 +204,10 @@ fn row(visit: &Visit, person: &Person, own: Option<PersonId>) -> Markup {
             }
             td { (time::instant(person.created_at)) }
             td {
-                @if person.is_enabled() { (form::button(visit, &to("disable"), "Disable", "quiet")) }
-                @else { (form::button(visit, &to("enable"), "Enable", "quiet")) }
+                @if person.is_enabled() {
+                    (form::button(visit, &to("password"), "Reset password", "quiet"))
+                    (form::button(visit, &to("disable"), "Disable", "quiet"))
+                } @else { (form::button(visit, &to("enable"), "Enable", "quiet")) }
             }
         }
     }

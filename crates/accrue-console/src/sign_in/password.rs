@@ -1,9 +1,12 @@
-use accrue::{Entropy, Error, person::PasswordHash};
+use std::{error::Error as StdError, sync::Arc, thread};
+
+use accrue::{Entropy, Error, person::PasswordHash, store::StoreError};
 use argon2::{
     Algorithm, Argon2, Params, PasswordHash as Phc, PasswordHasher as _, PasswordVerifier as _,
     Version, password_hash::SaltString,
 };
 use async_lock::Semaphore;
+use futures_channel::oneshot;
 
 /// The least characters of a password.
 pub(crate) const LEAST: usize = 12;
@@ -16,11 +19,11 @@ const AT_ONCE: usize = 2;
 /// Memory in KiB, passes and lanes of argon2id: those that OWASP recommends first.
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 
-/// Hashes passwords by argon2id, on the thread that asks, and two at once.
+/// Hashes passwords by argon2id, on threads of their own: two at once, and those that serve requests go on meanwhile.
 #[derive(Debug)]
 pub(super) struct Passwords {
     entropy: Box<dyn Entropy>,
-    at_once: Semaphore,
+    at_once: Arc<Semaphore>,
     params: Params,
     /// What a password is held against where there is nobody: it takes as long.
     nobody: PasswordHash,
@@ -35,34 +38,62 @@ impl Passwords {
             "A".repeat(43)
         );
         let nobody = PasswordHash::parse(nobody).expect("the hash of nobody is a PHC text");
-        Self { entropy: Box::new(entropy), at_once: Semaphore::new(AT_ONCE), params, nobody }
+        Self {
+            entropy: Box::new(entropy),
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            params,
+            nobody,
+        }
     }
 
     /// Hashes a new password.
     pub(super) async fn hash(&self, password: &str) -> Result<PasswordHash, Error> {
-        let _turn = self.at_once.acquire().await;
         let mut salt = [0; 16];
         self.entropy.fill(&mut salt);
-        let salt = SaltString::encode_b64(&salt).ok();
-        let hash = salt.and_then(|salt| {
-            let hash = self.argon().hash_password(password.as_bytes(), &salt);
-            hash.ok().map(|hash| hash.to_string())
+        let password = password.to_owned();
+        let hash = self.apart(move |argon| {
+            let salt = SaltString::encode_b64(&salt).ok()?;
+            Some(argon.hash_password(password.as_bytes(), &salt).ok()?.to_string())
         });
-        PasswordHash::parse(hash.unwrap_or_default())
+        PasswordHash::parse(hash.await?.unwrap_or_default())
     }
 
     /// Tells whether a password is the one that was hashed; false where there is none, after as long.
-    pub(super) async fn verify(&self, password: &str, hash: Option<&PasswordHash>) -> bool {
-        let _turn = self.at_once.acquire().await;
-        let held_against = hash.unwrap_or(&self.nobody);
-        let Ok(parsed) = Phc::new(held_against.as_str()) else { return false };
-        let is_same = self.argon().verify_password(password.as_bytes(), &parsed).is_ok();
-        is_same && hash.is_some()
+    pub(super) async fn verify(
+        &self,
+        password: &str,
+        hash: Option<&PasswordHash>,
+    ) -> Result<bool, Error> {
+        let held_against = hash.unwrap_or(&self.nobody).clone();
+        let password = password.to_owned();
+        let is_same = self.apart(move |argon| {
+            let parsed = Phc::new(held_against.as_str());
+            parsed.is_ok_and(|hash| argon.verify_password(password.as_bytes(), &hash).is_ok())
+        });
+        Ok(is_same.await? && hash.is_some())
     }
 
-    fn argon(&self) -> Argon2<'_> {
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
+    /// Does what takes long on a thread of its own, when it is its turn.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Argon2<'_>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        // The turn goes on for as long as the work, also where nobody waits for it any more.
+        let turn = self.at_once.acquire_arc().await;
+        let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone());
+        let (done, outcome) = oneshot::channel();
+        let work = move || {
+            done.send(work(&argon)).ok();
+            drop(turn);
+        };
+        let started = thread::Builder::new().name("accrue-password".to_owned()).spawn(work);
+        started.map_err(|error| unavailable(error.into()))?;
+        Ok(outcome.await.map_err(|canceled| unavailable(canceled.into()))?)
     }
+}
+
+fn unavailable(source: Box<dyn StdError + Send + Sync>) -> StoreError {
+    StoreError::unavailable("there is no thread for a password").with_source(source)
 }
 
 /// Says what is wrong with a new password; none where it will do.
@@ -90,10 +121,11 @@ mod tests {
     fn a_password_is_known_by_its_hash_and_no_other_is() {
         let passwords = Passwords::new(SeededEntropy::new(1));
         let hash = block_on(passwords.hash("correct horse")).unwrap();
+        let is = |text, hash| block_on(passwords.verify(text, hash)).unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert!(block_on(passwords.verify("correct horse", Some(&hash))));
-        assert!(!block_on(passwords.verify("correct horse ", Some(&hash))));
-        assert!(!block_on(passwords.verify("correct horse", None)));
+        assert!(is("correct horse", Some(&hash)));
+        assert!(!is("correct horse ", Some(&hash)));
+        assert!(!is("correct horse", None));
         assert_ne!(block_on(passwords.hash("correct horse")).unwrap(), hash, "with a salt");
         assert!(Phc::new(passwords.nobody.as_str()).is_ok());
     }

@@ -15,8 +15,8 @@ use crate::{
 /// People of the store, who sign in with a password: the first one by a link for one use, others by an
 /// invitation.
 ///
-/// Passwords are hashed by argon2id on the thread that a request runs on, two at once, and ten failures of one
-/// e-mail address in a quarter of an hour are the most that are looked at. A browser that a person has signed in
+/// Passwords are hashed by argon2id on threads of their own, two at once, and ten failures of one e-mail address
+/// in a quarter of an hour are the most that are looked at. A browser that a person has signed in
 /// with has ten of its own: nobody is locked out of it by who knows the address.
 ///
 /// ```
@@ -93,7 +93,7 @@ impl People {
         if !attempts.begin(email, self.billing.now()) {
             return Ok(Attempted::TooMany);
         }
-        if !self.passwords.verify(password, hash).await {
+        if !self.passwords.verify(password, hash).await? {
             return Ok(Attempted::Wrong);
         }
         let Some((person, hash)) = &found else { return Ok(Attempted::Wrong) };
@@ -125,7 +125,7 @@ impl People {
         }
         let found = self.billing.password_of(&person.email).await?;
         let hash = found.as_ref().map(|(_, hash)| hash);
-        let is_right = self.passwords.verify(password, hash).await;
+        let is_right = self.passwords.verify(password, hash).await?;
         if is_right {
             self.known.succeed(&person.email);
         }

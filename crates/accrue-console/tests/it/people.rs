@@ -59,3 +59,24 @@ fn an_invitation_is_listed_and_withdrawn() {
             && refused.body.contains("value=\"bob\"")
     );
 }
+
+#[test]
+fn a_lost_password_is_reset_by_a_link_of_an_admin() {
+    let desk = Desk::new();
+    let admin = desk.session_of(Role::Admin);
+    let reader = desk.session_of(Role::Read);
+    let (person, _) = block_on(desk.billing.session(&reader)).unwrap().unwrap();
+    let path = format!("/people/{}/password", person.id);
+    assert_eq!(desk.post(&path, Some(&reader), &[]).status, StatusCode::FORBIDDEN);
+    let page = desk.post(&path, Some(&admin), &[]).body;
+    let link = page.split_once("/console/invitation").unwrap().1.split_once('"').unwrap().0;
+    let link = format!("/invitation{link}");
+    let asked = desk.get(&link, None).body;
+    assert!(asked.contains("Choose another password") && asked.contains("Change it and sign in"));
+    let password = "another horse";
+    let fields = [("password", password), ("again", password)];
+    assert_eq!(desk.post(&link, None, &fields).status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.get("/accounts", Some(&reader)).status, StatusCode::SEE_OTHER, "signed out");
+    let signs_in = [("email", person.email.as_str()), ("password", password)];
+    assert_eq!(desk.post("/sign-in", None, &signs_in).location(), "/console/accounts");
+}

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PasswordHash, Role};
+use super::{PasswordHash, Person, Role};
 use crate::{
-    Email, Error, InvitationId, Name, Timestamp, limits,
+    Email, Error, InvitationId, Name, PersonId, Timestamp, limits,
     token::{SecretHash, Token},
 };
 
@@ -27,6 +27,9 @@ pub struct Invitation {
     pub id: InvitationId,
     /// Person that is invited; none in the invitation of the first person, who says it itself.
     pub person: Option<NewPerson>,
+    /// Id of the person, where it is there already: it chooses another password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets: Option<PersonId>,
     /// Instant at which it was made.
     pub created_at: Timestamp,
     /// First instant at which it is not good any more.
@@ -52,6 +55,27 @@ pub struct SentInvitation {
     pub invitation: Invitation,
     /// Its token, which is shown only once.
     pub token: InvitationToken,
+}
+
+/// Whom an invitation is for.
+#[derive(Clone, Debug)]
+pub(crate) enum Invitee {
+    /// The first person, who says who it is.
+    First,
+    /// Somebody who is not there yet.
+    New(NewPerson),
+    /// A person that is there, and chooses another password.
+    Known(Person),
+}
+
+impl Invitee {
+    /// Returns for how many hours its invitation is good.
+    const fn hours(&self) -> u64 {
+        match self {
+            Self::New(_) => limits::INVITATION_HOURS,
+            Self::First | Self::Known(_) => limits::SHORT_INVITATION_HOURS,
+        }
+    }
 }
 
 /// What a person says that accepts an invitation.
@@ -101,14 +125,18 @@ pub(crate) struct InvitationEntry {
 }
 
 impl InvitationEntry {
-    /// Invites a person, or the first one.
-    pub(crate) fn new(person: Option<NewPerson>, token: &InvitationToken, now: Timestamp) -> Self {
-        let hours = match person {
-            Some(_) => limits::INVITATION_HOURS,
-            None => limits::FIRST_INVITATION_HOURS,
-        };
+    /// Invites somebody.
+    pub(crate) fn new(invitee: Invitee, token: &InvitationToken, now: Timestamp) -> Self {
+        let hours = invitee.hours();
         let expires_at = now.saturating_add(Duration::from_secs(hours.saturating_mul(60 * 60)));
-        let invitation = Invitation { id: token.id(), person, created_at: now, expires_at };
+        let (person, resets) = match invitee {
+            Invitee::First => (None, None),
+            Invitee::New(person) => (Some(person), None),
+            Invitee::Known(Person { id, name, email, role, .. }) => {
+                (Some(NewPerson { name, email, role }), Some(id))
+            }
+        };
+        let invitation = Invitation { id: token.id(), person, resets, created_at: now, expires_at };
         Self { invitation, secret: token.hash() }
     }
 

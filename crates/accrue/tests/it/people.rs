@@ -96,6 +96,44 @@ fn an_invitation_is_for_one_use_and_ends() {
 }
 
 #[test]
+fn a_person_that_has_lost_its_password_chooses_another() {
+    let Fixture { billing, clock, .. } = Fixture::new();
+    let ada = first(&billing);
+    let session = block_on(billing.open_session(ada.id)).unwrap().token.reveal();
+    let reset = || block_on(billing.reset_password(ada.id)).unwrap();
+    let (sent, other) = (reset(), reset());
+    assert_eq!(sent.invitation.expires_at, at(NOON).saturating_add(24 * HOUR));
+    assert_eq!(sent.invitation.resets, Some(ada.id));
+    assert!(block_on(billing.session(&session)).unwrap().is_some(), "nothing has changed yet");
+
+    let token = sent.token.reveal();
+    assert_eq!(accept(&billing, &token).as_ref(), Some(&ada), "it is who it was");
+    let found = block_on(billing.password_of(&ada.email)).unwrap();
+    assert_eq!(found, Some((ada, password("two"))));
+    assert!(block_on(billing.session(&session)).unwrap().is_none());
+    assert_eq!(accept(&billing, &token), None, "it is for one use");
+    clock.advance(24 * HOUR);
+    assert_eq!(accept(&billing, &other.token.reveal()), None);
+}
+
+#[test]
+fn a_disabled_person_is_let_in_by_no_other_password() {
+    let Fixture { billing, .. } = Fixture::new();
+    first(&billing);
+    let bob = join(&billing, "bob@example.com", Role::Read).id;
+    let token = block_on(billing.reset_password(bob)).unwrap().token.reveal();
+    block_on(billing.disable_person(bob)).unwrap();
+    assert_eq!(block_on(billing.invitation(&token)).unwrap(), None);
+    assert_eq!(accept(&billing, &token), None);
+    let refused = kind(block_on(billing.reset_password(bob)));
+    assert_eq!(refused, Some(ErrorKind::ConstraintViolation));
+    let nobody = kind(block_on(
+        billing.reset_password("00000000-0000-7000-8000-000000000000".parse().unwrap()),
+    ));
+    assert_eq!(nobody, Some(ErrorKind::ResourceNotFound));
+}
+
+#[test]
 fn an_invitation_can_be_withdrawn() {
     let Fixture { billing, .. } = Fixture::new();
     first(&billing);

@@ -10,8 +10,8 @@ use crate::{
         rows,
     },
     person::{
-        Acceptance, Invitation, InvitationEntry, InvitationToken, NewPerson, PasswordHash, Person,
-        PersonAlias, PersonEntry, Role, SentInvitation, email_digest,
+        Acceptance, Invitation, InvitationEntry, InvitationToken, Invitee, NewPerson, PasswordHash,
+        Person, PersonAlias, PersonEntry, Role, SentInvitation, email_digest,
     },
     schema::{self, Index, Nothing},
 };
@@ -49,7 +49,7 @@ impl Billing {
     /// # }).unwrap();
     /// ```
     pub async fn invite_first_person(&self) -> Result<SentInvitation, Error> {
-        apply_open(&self.host(), &Invite { person: None }).await
+        apply_open(&self.host(), &Invite::First).await
     }
 
     /// Invites a person: for 72 hours.
@@ -59,7 +59,18 @@ impl Billing {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where there is a person with this e-mail
     /// address.
     pub async fn invite_person(&self, person: NewPerson) -> Result<SentInvitation, Error> {
-        apply_open(&self.host(), &Invite { person: Some(person) }).await
+        apply_open(&self.host(), &Invite::New(person)).await
+    }
+
+    /// Invites a person that has lost its password to choose another one: for 24 hours. The present password is good
+    /// until it has, and its sessions go on until then.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is none;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is disabled.
+    pub async fn reset_password(&self, id: PersonId) -> Result<SentInvitation, Error> {
+        apply_open(&self.host(), &Invite::Known(id)).await
     }
 
     /// Returns the invitation that a token is for; none where it is no token, for none, or not good any more.
@@ -71,8 +82,9 @@ impl Billing {
         Ok(found.map(|entry| entry.invitation))
     }
 
-    /// Accepts an invitation, which is used up then: the person is there from now on. None where the token is
-    /// good for nothing; of several who accept one invitation at once, one does.
+    /// Accepts an invitation, which is used up then: the person is there from now on. One who was there has another
+    /// password, and its sessions are over; its name and e-mail address stay. None where the token is good for
+    /// nothing; of several who accept one invitation at once, one does.
     ///
     /// # Errors
     ///
@@ -184,9 +196,13 @@ async fn good(
     let now = tx.now;
     let entry = tx.get(&schema::invitation(token.id())).await?;
     let Some(entry) = entry.filter(|entry| entry.admits(token, now)) else { return Ok(None) };
-    // There is one first person.
-    let is_late =
-        entry.invitation.person.is_none() && tx.get(&schema::people_head()).await?.is_some();
+    let is_late = match (entry.invitation.resets, &entry.invitation.person) {
+        // Who is disabled is not let in by another password.
+        (Some(person), _) => !rows::people::person(tx, person).await?.person.is_enabled(),
+        (None, Some(_)) => false,
+        // There is one first person.
+        (None, None) => tx.get(&schema::people_head()).await?.is_some(),
+    };
     Ok((!is_late).then_some(entry))
 }
 
@@ -195,8 +211,10 @@ fn remove(tx: &mut Transaction<'_>, invitation: &Invitation) {
     tx.delete(&schema::invitation_by_expiry(invitation.expires_at, invitation.id));
 }
 
-struct Invite {
-    person: Option<NewPerson>,
+enum Invite {
+    First,
+    New(NewPerson),
+    Known(PersonId),
 }
 
 #[async_trait]
@@ -204,25 +222,53 @@ impl Command for Invite {
     type Outcome = SentInvitation;
 
     fn name(&self) -> &'static str {
-        if self.person.is_some() { "invite_person" } else { "invite_first_person" }
+        match self {
+            Self::First => "invite_first_person",
+            Self::New(_) => "invite_person",
+            Self::Known(_) => "reset_password",
+        }
     }
 
     fn subject(&self) -> Option<String> {
-        self.person.as_ref().map(|person| person.email.to_string())
+        match self {
+            Self::First => None,
+            Self::New(person) => Some(person.email.to_string()),
+            Self::Known(id) => Some(id.to_string()),
+        }
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<SentInvitation, Stop> {
-        match &self.person {
-            Some(person) => refuse_taken(tx, &person.email).await?,
-            None => refuse_second(tx).await?,
-        }
+        let invitee = self.invitee(tx).await?;
         let id = InvitationId::generate(tx.now, tx.entropy());
         let token = InvitationToken::draw(id, tx.entropy());
-        let entry = InvitationEntry::new(self.person.clone(), &token, tx.now);
+        let entry = InvitationEntry::new(invitee, &token, tx.now);
         tx.put(&schema::invitation(id), &entry)?;
         let by_expiry = schema::invitation_by_expiry(entry.invitation.expires_at, id);
         tx.put(&by_expiry, &Nothing {})?;
         Ok(SentInvitation { invitation: entry.invitation, token })
+    }
+}
+
+impl Invite {
+    /// Returns whom it is for, who may be invited.
+    async fn invitee(&self, tx: &mut Transaction<'_>) -> Result<Invitee, Error> {
+        match self {
+            Self::First => {
+                refuse_second(tx).await?;
+                Ok(Invitee::First)
+            }
+            Self::New(person) => {
+                refuse_taken(tx, &person.email).await?;
+                Ok(Invitee::New(person.clone()))
+            }
+            Self::Known(id) => {
+                let PersonEntry { person, .. } = rows::people::person(tx, *id).await?;
+                if !person.is_enabled() {
+                    return Err(Error::constraint("the person is disabled"));
+                }
+                Ok(Invitee::Known(person))
+            }
+        }
     }
 }
 
@@ -254,17 +300,24 @@ impl Command for Accept {
         let Some(InvitationEntry { invitation, .. }) = good(tx, &self.token).await? else {
             return Ok(None);
         };
+        remove(tx, &invitation);
+        let password = self.acceptance.password.clone();
+        if let Some(id) = invitation.resets {
+            let mut entry = rows::people::person(tx, id).await?;
+            entry.password = password;
+            tx.put(&schema::person(id), &entry)?;
+            rows::people::close_sessions(tx, id).await?;
+            return Ok(Some(entry.person));
+        }
         let NewPerson { name, email, role } = self.acceptance.person(&invitation)?;
         refuse_taken(tx, &email).await?;
         let id = PersonId::generate(tx.now, tx.entropy());
         let person = Person { id, name, email, role, created_at: tx.now, disabled_at: None };
         let head = tx.get(&schema::people_head()).await?.unwrap_or_default().add(&person)?;
-        remove(tx, &invitation);
         tx.put(&schema::people_head(), &head)?;
         tx.put(&schema::person_by_time(&person), &Nothing {})?;
         let by_email = schema::person_by_email(&email_digest(&person.email));
         tx.put(&by_email, &PersonAlias { person: id })?;
-        let password = self.acceptance.password.clone();
         let entry = PersonEntry { person, password };
         tx.put(&schema::person(id), &entry)?;
         Ok(Some(entry.person))
