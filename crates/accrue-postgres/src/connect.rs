@@ -60,7 +60,11 @@ impl CanceledWaits {
 }
 
 /// Makes the pool of connections, none of which is open as yet.
-pub(crate) fn pool(options: &PostgresOptions, waits: CanceledWaits) -> Result<Pool, OpenError> {
+pub(crate) fn pool(
+    options: &PostgresOptions,
+    waits: CanceledWaits,
+    connections: usize,
+) -> Result<Pool, OpenError> {
     let config = config(&options.connection)?;
     let dial = Dial { tls: options.connector()?, waits };
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -74,7 +78,7 @@ pub(crate) fn pool(options: &PostgresOptions, waits: CanceledWaits) -> Result<Po
         })
     });
     let pool = Pool::builder(manager)
-        .max_size(options.connections.max(options.lanes.saturating_add(1)))
+        .max_size(connections)
         .runtime(Runtime::Tokio1)
         .create_timeout(Some(CREATE))
         .post_create(prepare)

@@ -86,6 +86,7 @@ mod statements;
 mod store;
 mod tables;
 mod tls;
+mod turns;
 mod versions;
 
 pub use self::{

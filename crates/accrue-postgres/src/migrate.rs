@@ -25,7 +25,7 @@ pub(crate) async fn migrate(
 ) -> Result<(), OpenError> {
     let runtime = runtime(&options)?;
     let schema = quoted(&options.schema)?;
-    let pool = connect::pool(&options, CanceledWaits::default())?;
+    let pool = connect::pool(&options, CanceledWaits::default(), 1)?;
     let task = async move {
         let client = pool.get().await.map_err(unconnected)?;
         let done = migrate_in(&client, &options.schema, &schema, &tables).await;

@@ -34,10 +34,12 @@ pub(crate) async fn open(options: PostgresOptions) -> Result<PostgresStore, Open
     let runtime = runtime(&options)?;
     let lanes = options.lanes;
     let waits = CanceledWaits::default();
-    let pool = connect::pool(&options, waits.clone())?;
+    let connections = options.connections.max(options.lanes.saturating_add(1));
+    let pool = connect::pool(&options, waits.clone(), connections)?;
+    let turns = connect::pool(&options, waits.clone(), options.turns)?;
     let task = async move {
         let found = look(&pool, &options).await?;
-        Ok::<_, Cause>(share(options, pool, waits, found))
+        Ok::<_, Cause>(share(options, (pool, turns), waits, found))
     };
     let shared = Arc::new(runtime.spawn(task).await.map_err(|_| Cause::Ended)??);
     let lanes = (0..lanes).map(|_| runtime.spawn(Lane::new(Arc::clone(&shared)).run())).collect();
@@ -82,10 +84,16 @@ async fn tables(client: &Object, statements: &Statements) -> Result<Tables, Caus
     Ok(tables)
 }
 
-fn share(options: PostgresOptions, pool: Pool, waits: CanceledWaits, found: Found) -> Shared {
+fn share(
+    options: PostgresOptions,
+    (pool, turns): (Pool, Pool),
+    waits: CanceledWaits,
+    found: Found,
+) -> Shared {
     let Found { statements, tables, epoch, most_locks } = found;
     Shared {
         pool,
+        turns,
         statements,
         isolation: options.isolation,
         patience: options.patience,

@@ -23,6 +23,7 @@ pub struct PostgresOptions {
     pub(crate) schema: String,
     pub(crate) connections: usize,
     pub(crate) lanes: usize,
+    pub(crate) turns: usize,
     pub(crate) isolation: Isolation,
     pub(crate) loss: Loss,
     pub(crate) patience: Duration,
@@ -73,6 +74,7 @@ impl PostgresOptions {
             schema: "accrue".to_owned(),
             connections: 16,
             lanes: 6,
+            turns: 4,
             isolation: Isolation::default(),
             loss: Loss::Refused,
             patience: Duration::from_secs(10),
@@ -101,6 +103,13 @@ impl PostgresOptions {
     #[must_use]
     pub fn lanes(self, lanes: usize) -> Self {
         Self { lanes: lanes.max(1), ..self }
+    }
+
+    /// Sets how many further connections wait for [turns](accrue::store::Turns) at most, where the store is handed in to
+    /// [take them](accrue::Billing::taking_turns): 4 if not set, so many customers at once that several processes race for.
+    #[must_use]
+    pub fn turns(self, turns: usize) -> Self {
+        Self { turns: turns.max(1), ..self }
     }
 
     /// Sets how commits are kept apart: [`Isolation::Locks`] if not set.

@@ -27,6 +27,8 @@ pub(crate) const LOST: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
+    /// Connections that wait for turns.
+    pub(crate) turns: Pool,
     pub(crate) statements: Statements,
     pub(crate) isolation: Isolation,
     pub(crate) patience: Duration,

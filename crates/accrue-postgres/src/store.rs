@@ -24,7 +24,7 @@ use crate::{
 ///
 /// A commit whose future is dropped goes on, or never began: all of it or nothing.
 pub struct PostgresStore {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     runtime: Runtime,
     lanes: Vec<JoinHandle<()>>,
 }
@@ -68,7 +68,7 @@ impl PostgresStore {
     }
 
     /// Runs a query on the runtime, whoever polls this.
-    async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         query: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Result<T, StoreError> {

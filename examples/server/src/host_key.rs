@@ -48,7 +48,9 @@ pub enum KeyError {
         source: io::Error,
     },
     /// Several servers of a database have one key.
-    #[error("a database has no folder with a key beside it: say with --key-file where the key lies, the same for each server")]
+    #[error(
+        "a database has no folder with a key beside it: say with --key-file where the key lies, the same for each server"
+    )]
     Database,
     /// The folder of the store has no name that one beside it could be made of.
     #[error("the folder {} has no name of its own: say with --key-file where its key lies", .0.display())]

@@ -84,7 +84,9 @@ fn overlap() -> clap::builder::RangedU64ValueParser {
 #[non_exhaustive]
 pub enum KeysError {
     /// What is in memory is gone at the end, and in no other process.
-    #[error("a store in memory keeps no API keys: expected `fjall:DIR`, `sled:DIR` or `postgres:URL`")]
+    #[error(
+        "a store in memory keeps no API keys: expected `fjall:DIR`, `sled:DIR` or `postgres:URL`"
+    )]
     Memory,
     /// There is nothing in the folder.
     #[error("there is no store in {}: `keys issue` makes one", .0.display())]

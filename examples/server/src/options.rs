@@ -199,8 +199,22 @@ mod tests {
         let at = |store| parsed(&["--store", store]).unwrap().store;
         assert_eq!(at("fjall:a b:c"), StoreAt::Fjall("a b:c".into()));
         assert_eq!(at("sled:a b:c"), StoreAt::Sled("a b:c".into()));
-        for wrong in ["sled", "sled:", "fjall", "fjall:", "memory:", "Memory", "postgres", "postgres:", "postgresql:x", ""] {
-            refused(&["--store", wrong], "expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`");
+        for wrong in [
+            "sled",
+            "sled:",
+            "fjall",
+            "fjall:",
+            "memory:",
+            "Memory",
+            "postgres",
+            "postgres:",
+            "postgresql:x",
+            "",
+        ] {
+            refused(
+                &["--store", wrong],
+                "expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`",
+            );
         }
     }
 
