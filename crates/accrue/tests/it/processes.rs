@@ -142,12 +142,7 @@ fn contend(turns: Option<&Arc<MemoryTurns>>) -> (Vec<usize>, usize) {
 fn of_four_processes_with_16_callers_on_one_customer_none_starves() {
     let (took, lost) = contend(Some(&Arc::new(MemoryTurns::new())));
     let (mean, most) = (took.iter().sum::<usize>() / took.len(), took.iter().max().unwrap());
-    let (without, lost_without) = contend(None);
-    let mean_without = without.iter().sum::<usize>() / without.len();
-    println!(
-        "{mean} {most} {lost}, without {mean_without} {:?} {lost_without}",
-        without.iter().max()
-    );
+    let (_, lost_without) = contend(None);
     assert!(*most <= 3 * mean, "{most} calls of the store, {mean} in the mean");
     assert!(lost <= 16, "{lost} races were lost");
     assert!(lost_without > 4 * lost, "{lost_without} races were lost without turns");
@@ -208,11 +203,8 @@ fn processes_share_what_time_has_brought() {
         }
     });
     let shares = drive(join_all(ticks));
-    println!("{shares:?}, {} races were lost", processes.conflicts());
-    assert_eq!(
-        block_on(fixture.billing.next_deadline()).unwrap().map(|at| at <= fixture.billing.now()),
-        Some(false)
-    );
+    let next = block_on(fixture.billing.next_deadline()).unwrap().unwrap();
+    assert!(next > fixture.billing.now(), "all of it");
     assert!(shares.iter().all(|(_, applied)| *applied >= CUSTOMERS / 8), "{shares:?}");
     assert!(processes.conflicts() <= CUSTOMERS / 10, "{} races were lost", processes.conflicts());
 }
