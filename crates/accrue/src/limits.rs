@@ -15,6 +15,8 @@ pub const COMMIT_PRECONDITIONS: usize = 65_536;
 pub const COMMIT_CHANGES: usize = 65_536;
 /// The most bytes of keys and documents in the changes of one commit (store 9).
 pub const COMMIT_BYTES: usize = 32 * 1024 * 1024;
+/// The number of places at which the processes that share a store wait for their turns.
+pub const TURNS: u16 = 1_024;
 /// The most rows that one scan asks for (store 9).
 pub const SCAN_ROWS: usize = 1_000;
 

@@ -9,6 +9,7 @@ mod error;
 mod key;
 mod memory;
 mod scan;
+mod turns;
 
 use std::{fmt, sync::Arc};
 
@@ -21,6 +22,7 @@ pub use self::{
     key::{Key, Table},
     memory::MemoryStore,
     scan::{Bounds, Order, Scan},
+    turns::{MemoryTurns, Turn, Turns},
 };
 
 /// Transactional store of JSON documents by key.

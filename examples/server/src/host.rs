@@ -75,6 +75,9 @@ impl Links {
 fn instead(store: &StoreAt) -> String {
     match store {
         StoreAt::Memory => String::new(),
+        StoreAt::Postgres(_) => {
+            ", or issue one: keys issue --store postgres:URL --account NAME --name NAME".to_owned()
+        }
         _ => format!(", or issue one: keys issue --store {store} --account NAME --name NAME"),
     }
 }
@@ -96,8 +99,8 @@ impl Host {
         let keys = options.api_keys.read()?;
         let clock = options.manual_clock.map(ManualClock::at);
         let billing = match &clock {
-            None => options.store.open()?,
-            Some(clock) => options.store.open_at(clock.clone())?,
+            None => options.store.open().await?,
+            Some(clock) => options.store.open_at(clock.clone()).await?,
         };
         // Whoever enters the console issues some.
         if keys.is_empty() && !options.console.console && !billing.has_api_keys().await? {

@@ -47,6 +47,11 @@ pub enum KeyError {
         /// Why not.
         source: io::Error,
     },
+    /// Several servers of a database have one key.
+    #[error(
+        "a database has no folder with a key beside it: say with --key-file where the key lies, the same for each server"
+    )]
+    Database,
     /// The folder of the store has no name that one beside it could be made of.
     #[error("the folder {} has no name of its own: say with --key-file where its key lies", .0.display())]
     Nameless(PathBuf),
@@ -69,7 +74,8 @@ impl KeyOptions {
             (None, Some(folder)) => {
                 beside(folder).ok_or_else(|| KeyError::Nameless(folder.into()))?
             }
-            (None, None) => return Ok(HostKey::new()),
+            (None, None) if *store == StoreAt::Memory => return Ok(HostKey::new()),
+            (None, None) => return Err(KeyError::Database),
         };
         let unusable = |source| KeyError::Unusable { file: file.clone(), source };
         let found = match File::open(&file) {

@@ -60,7 +60,7 @@ pub enum KeysCommand {
 #[derive(Args, Clone, Debug)]
 pub struct Of {
     /// The store that the keys are kept in
-    #[arg(long, value_name = "fjall:DIR|sled:DIR")]
+    #[arg(long, value_name = "fjall:DIR|sled:DIR|postgres:URL")]
     store: StoreAt,
     /// The account that the keys are for
     #[arg(long, value_name = "NAME", value_parser = account)]
@@ -84,7 +84,9 @@ fn overlap() -> clap::builder::RangedU64ValueParser {
 #[non_exhaustive]
 pub enum KeysError {
     /// What is in memory is gone at the end, and in no other process.
-    #[error("a store in memory keeps no API keys: expected `fjall:DIR` or `sled:DIR`")]
+    #[error(
+        "a store in memory keeps no API keys: expected `fjall:DIR`, `sled:DIR` or `postgres:URL`"
+    )]
     Memory,
     /// There is nothing in the folder.
     #[error("there is no store in {}: `keys issue` makes one", .0.display())]
@@ -112,19 +114,19 @@ impl KeysCommand {
     ) -> Result<(), KeysError> {
         match self {
             Self::Issue { of, name } => {
-                let issued = of.open()?.issue_api_key(name.clone()).await?;
+                let issued = of.open().await?.issue_api_key(name.clone()).await?;
                 show_token(&issued, out)?;
                 writeln!(notes, "issued {}: its token is shown this once", line(&issued.key))?;
             }
-            Self::List { of } => list(&of.open_existing()?, out).await?,
+            Self::List { of } => list(&of.open_existing().await?, out).await?,
             Self::Rotate { of, id, overlap_hours } => {
                 let overlap = Duration::from_secs(overlap_hours.saturating_mul(60 * 60));
-                let issued = of.open_existing()?.rotate_api_key(*id, overlap).await?;
+                let issued = of.open_existing().await?.rotate_api_key(*id, overlap).await?;
                 show_token(&issued, out)?;
                 writeln!(notes, "rotated {}: its token is shown this once", line(&issued.key))?;
             }
             Self::Revoke { of, id } => {
-                let key = of.open_existing()?.revoke_api_key(*id).await?;
+                let key = of.open_existing().await?.revoke_api_key(*id).await?;
                 writeln!(notes, "revoked {}", line(&key))?;
             }
         }
@@ -133,11 +135,11 @@ impl KeysCommand {
 }
 
 impl Of {
-    fn open(&self) -> Result<Account, KeysError> {
+    async fn open(&self) -> Result<Account, KeysError> {
         if self.store == StoreAt::Memory {
             return Err(KeysError::Memory);
         }
-        let billing = self.store.open().map_err(|error| match error.is_locked() {
+        let billing = self.store.open().await.map_err(|error| match error.is_locked() {
             true => KeysError::Locked(error),
             false => KeysError::Open(error),
         })?;
@@ -145,10 +147,10 @@ impl Of {
     }
 
     /// Opens a store that is there: a folder that is misspelt is not made.
-    fn open_existing(&self) -> Result<Account, KeysError> {
+    async fn open_existing(&self) -> Result<Account, KeysError> {
         match self.store.folder().filter(|folder| !folder.exists()) {
             Some(missing) => Err(KeysError::Missing(missing.to_owned())),
-            None => self.open(),
+            None => self.open().await,
         }
     }
 }

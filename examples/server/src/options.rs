@@ -63,9 +63,10 @@ pub struct ServeOptions {
 
     /// Where everything is stored
     ///
-    /// `memory`, gone at the end, or `fjall:DIR` or `sled:DIR` with a folder, which is made where it
-    /// is missing.
-    #[arg(long, value_name = "memory|fjall:DIR|sled:DIR", default_value = "memory")]
+    /// `memory`, gone at the end; `fjall:DIR` or `sled:DIR` with a folder, which is made where it is missing; or
+    /// `postgres:URL` with the connection string of a database, which several servers may share. `postgres://...` is such
+    /// a URL itself. Every server of a database needs the same `--key-file`.
+    #[arg(long, value_name = "memory|fjall:DIR|sled:DIR|postgres:URL", default_value = "memory")]
     pub store: StoreAt,
 
     /// The path that the API is served below
@@ -198,8 +199,22 @@ mod tests {
         let at = |store| parsed(&["--store", store]).unwrap().store;
         assert_eq!(at("fjall:a b:c"), StoreAt::Fjall("a b:c".into()));
         assert_eq!(at("sled:a b:c"), StoreAt::Sled("a b:c".into()));
-        for wrong in ["sled", "sled:", "fjall", "fjall:", "memory:", "Memory", "postgres:x", ""] {
-            refused(&["--store", wrong], "expected `memory`, `fjall:DIR` or `sled:DIR`");
+        for wrong in [
+            "sled",
+            "sled:",
+            "fjall",
+            "fjall:",
+            "memory:",
+            "Memory",
+            "postgres",
+            "postgres:",
+            "postgresql:x",
+            "",
+        ] {
+            refused(
+                &["--store", wrong],
+                "expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`",
+            );
         }
     }
 

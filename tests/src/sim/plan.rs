@@ -116,7 +116,7 @@ pub(super) const SECOND: i64 = 1_000_000;
 pub(super) const HOUR: i64 = 3_600 * SECOND;
 pub(super) const DAY: i64 = 24 * HOUR;
 
-pub(super) const PROCESSES: usize = 3;
+pub(super) const PROCESSES: usize = 4;
 pub(super) const ACCOUNTS: usize = 2;
 
 /// Draws an episode of so many steps.

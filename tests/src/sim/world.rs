@@ -10,7 +10,7 @@ use std::{
 
 use accrue::{
     AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, SeededEntropy, Tick,
-    Timestamp,
+    Timestamp, store::MemoryTurns,
 };
 use accrue_http::{Api, Authenticate, Category, Exceeded, RateLimit};
 use async_trait::async_trait;
@@ -40,6 +40,8 @@ pub(super) struct World {
     pub(super) store: Arc<SimStore>,
     pub(super) clock: ManualClock,
     processes: Vec<Process>,
+    /// For which half of the processes wait after a race that was lost.
+    turns: Arc<MemoryTurns>,
     /// An engine that nothing befalls, to look with.
     pub(super) observer: Billing,
     pub(super) tenants: Vec<Tenant>,
@@ -127,6 +129,7 @@ impl World {
             store,
             clock,
             processes: Vec::new(),
+            turns: Arc::default(),
             observer,
             tenants: (0..ACCOUNTS).map(|_| Tenant::new()).collect(),
             clients: Vec::new(),
@@ -150,7 +153,11 @@ impl World {
     fn process(&self, index: usize, lives: u64) -> Process {
         let seed = numbered(index, lives);
         let store = BoundedStore(Arc::clone(&self.store));
-        let billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
+        let mut billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
+        // Nothing depends on whether the others do.
+        if index.is_multiple_of(2) {
+            billing = billing.taking_turns(Arc::clone(&self.turns));
+        }
         let api = Api::builder(billing.clone(), TokenIsAccount);
         let api = api.rate_limit(Stingy(Arc::clone(&self.store)));
         let api = api.payment_gateway(Arc::clone(&self.gateway)).build();

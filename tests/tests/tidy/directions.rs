@@ -272,7 +272,7 @@ fn only_the_rows_name_tables() {
 #[test]
 fn backends_know_the_store_and_the_limits() {
     let backends = sources().filter(|file| {
-        let backends = ["accrue-durable", "accrue-fjall", "accrue-sled"];
+        let backends = ["accrue-durable", "accrue-fjall", "accrue-postgres", "accrue-sled"];
         let of = |backend: &&str| file.path.starts_with(&format!("crates/{backend}/src"));
         backends.iter().any(of) && !file.path.contains("/tests")
     });

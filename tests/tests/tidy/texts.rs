@@ -12,6 +12,10 @@ const LINES: usize = 500;
 const SLEEPS: &[(&str, &str)] = &[
     ("benches/src/bin/webhooks.rs", "a receiver that takes a while for its answer is measured"),
     (
+        "crates/accrue-postgres/src/lane.rs",
+        "a server that restarts does not say when it answers, it has to be asked again",
+    ),
+    (
         "crates/accrue-sled/src/open.rs",
         "sled does not say when it lets go of its directory, it has to be asked again",
     ),

@@ -86,6 +86,7 @@ mod plan_versions;
 mod previews;
 mod price_evaluation;
 mod prices;
+mod processes;
 mod proration;
 mod races;
 mod refused_taxes;

@@ -2,10 +2,12 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     str::FromStr,
+    sync::Arc,
 };
 
-use accrue::{Billing, Clock, SystemClock, SystemEntropy, store::MemoryStore};
+use accrue::{Billing, Clock, SystemClock, SystemEntropy, schema, store::MemoryStore};
 use accrue_fjall::FjallStore;
+use accrue_postgres::PostgresStore;
 use accrue_sled::SledStore;
 
 /// Where everything is stored.
@@ -17,6 +19,8 @@ pub enum StoreAt {
     Fjall(PathBuf),
     /// On sled, in a folder.
     Sled(PathBuf),
+    /// In a PostgreSQL database that a connection string leads to, which several servers may use at once.
+    Postgres(String),
 }
 
 impl FromStr for StoreAt {
@@ -27,7 +31,12 @@ impl FromStr for StoreAt {
             None if text == "memory" => Ok(Self::Memory),
             Some(("fjall", folder)) if !folder.is_empty() => Ok(Self::Fjall(folder.into())),
             Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(folder.into())),
-            _ => Err("expected `memory`, `fjall:DIR` or `sled:DIR`".to_owned()),
+            // A whole URL begins so.
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Self::Postgres(text.to_owned()))
+            }
+            Some(("postgres", rest)) if !rest.is_empty() => Ok(Self::Postgres(rest.to_owned())),
+            _ => Err("expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`".to_owned()),
         }
     }
 }
@@ -38,6 +47,8 @@ impl fmt::Display for StoreAt {
             Self::Memory => f.write_str("memory"),
             Self::Fjall(folder) => write!(f, "fjall:{}", folder.display()),
             Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
+            // There may be a password in the rest.
+            Self::Postgres(_) => f.write_str("postgres"),
         }
     }
 }
@@ -52,16 +63,19 @@ pub enum StoreOpenError {
     /// The folder of a store on sled cannot be used.
     #[error(transparent)]
     Sled(accrue_sled::OpenError),
+    /// The database cannot be used.
+    #[error("the database cannot be used")]
+    Postgres(#[source] accrue_postgres::OpenError),
 }
 
 impl StoreAt {
-    /// Opens the store, with the machine's clock and entropy.
+    /// Opens the store, with the machine's clock and entropy. What is missing in a database is made.
     ///
     /// # Errors
     ///
     /// Where it cannot be opened: by another process, for example, that has it open.
-    pub fn open(&self) -> Result<Billing, StoreOpenError> {
-        self.open_at(SystemClock)
+    pub async fn open(&self) -> Result<Billing, StoreOpenError> {
+        self.open_at(SystemClock).await
     }
 
     /// Opens the store, with a clock and the machine's entropy.
@@ -69,7 +83,7 @@ impl StoreAt {
     /// # Errors
     ///
     /// Those of [`open`](Self::open).
-    pub fn open_at(&self, clock: impl Clock) -> Result<Billing, StoreOpenError> {
+    pub async fn open_at(&self, clock: impl Clock) -> Result<Billing, StoreOpenError> {
         Ok(match self {
             Self::Memory => Billing::new(MemoryStore::new(), clock, SystemEntropy),
             Self::Fjall(folder) => {
@@ -80,14 +94,21 @@ impl StoreAt {
                 let store = SledStore::open(folder).map_err(StoreOpenError::Sled)?;
                 Billing::new(store, clock, SystemEntropy)
             }
+            Self::Postgres(connection) => {
+                let migrated = PostgresStore::migrate(connection, schema::TABLES).await;
+                migrated.map_err(StoreOpenError::Postgres)?;
+                let store = PostgresStore::open(connection).await;
+                let store = Arc::new(store.map_err(StoreOpenError::Postgres)?);
+                Billing::new(Arc::clone(&store), clock, SystemEntropy).taking_turns(store)
+            }
         })
     }
 
-    /// Returns the folder, but where everything is in memory.
+    /// Returns the folder, where there is one.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         match self {
-            Self::Memory => None,
+            Self::Memory | Self::Postgres(_) => None,
             Self::Fjall(folder) | Self::Sled(folder) => Some(folder),
         }
     }
@@ -100,6 +121,7 @@ impl StoreOpenError {
         match self {
             Self::Fjall(error) => error.is_locked(),
             Self::Sled(error) => error.is_locked(),
+            Self::Postgres(_) => false,
         }
     }
 }

@@ -265,6 +265,9 @@ async fn apply_within<C: Command + ?Sized>(
                 if records.iter().any(|(record, _)| *record == key) {
                     return Ok(Applied::LostTheKey);
                 }
+                if trusted != Some(key.table()) {
+                    held.lose().await;
+                }
                 findings.refresh(&shared.residents, &*shared.store, &rows_read).await?;
                 if trusted == Some(key.table()) {
                     trusts_caller = false;

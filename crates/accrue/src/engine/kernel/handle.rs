@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Shared, Transaction};
-use crate::{AccountId, Error, Timestamp, audit::Actor, limits};
+use crate::{AccountId, Error, Timestamp, audit::Actor, limits, store::Turns};
 
 /// Handle on a store, which a host embeds. Cheap to clone; all clones are one.
 ///
@@ -48,6 +48,15 @@ impl Billing {
     #[must_use]
     pub fn acting(&self, actor: Actor) -> Self {
         Self { shared: Arc::clone(&self.shared), actor: Some(Arc::new(actor)) }
+    }
+
+    /// Has those who lose races to other processes wait there for their turns, and [`tick`](Self::tick) share its work
+    /// with them: for a store that several processes write at once. All clones of the handle do so from now on; the first
+    /// turns that are handed in count.
+    #[must_use]
+    pub fn taking_turns(self, turns: impl Turns) -> Self {
+        self.shared.stripes.take_turns(Arc::new(turns));
+        self
     }
 
     /// Returns the handle on an account. It need not be configured first.

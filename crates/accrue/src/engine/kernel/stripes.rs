@@ -3,43 +3,94 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use async_lock::{Semaphore, SemaphoreGuardArc};
 
-use crate::{AccountId, CustomerId, IdOr};
+use crate::{
+    AccountId, CustomerId, IdOr, limits,
+    store::{Turn, Turns},
+};
 
-/// Locks that make the writers of one customer queue within this process.
+/// How many of a process's callers have the turn of one place, one after the other, while others wait.
+const CALLERS: usize = 16;
+
+/// How many turns a process waits for at a place after a race that it has lost there.
+const CONTESTED: usize = 64;
+
+/// Locks that make the writers of one customer queue within this process, and where races are lost to other
+/// processes, behind those.
 ///
 /// An optimization: correctness rests on preconditions, and without the locks writers only lose
 /// more races. Each has one permit: unlike a mutex of the same crate, which looks at a clock of its own
 /// to be fair, it lets those in who are polled first, so that a run can be repeated.
-pub(in crate::engine) struct Stripes(Vec<Arc<Semaphore>>);
+pub(in crate::engine) struct Stripes {
+    all: Vec<Arc<Stripe>>,
+    /// Queues of the processes, where there are several.
+    turns: OnceLock<Arc<dyn Turns>>,
+}
 
-/// Number of locks: enough that two customers rarely share one.
-const STRIPES: usize = 1024;
+/// Lock of the customers that share it.
+struct Stripe {
+    place: u16,
+    lock: Arc<Semaphore>,
+    /// Callers that have it or wait for it.
+    callers: AtomicUsize,
+    /// Turns that are waited for yet.
+    contested: AtomicUsize,
+    kept: Mutex<Kept>,
+}
+
+/// Turn of this process at a place.
+#[derive(Default)]
+struct Kept {
+    turn: Option<Turn>,
+    callers: usize,
+}
+
+/// Lock that a caller has. The turn of the process is passed on where others wait for it here.
+struct Holding {
+    stripe: Arc<Stripe>,
+    permit: Option<SemaphoreGuardArc>,
+}
 
 /// Locks that an operation holds, over all of its runs.
 pub(in crate::engine) struct Held<'a> {
     stripes: &'a Stripes,
-    guards: BTreeMap<usize, SemaphoreGuardArc>,
+    holdings: BTreeMap<usize, Holding>,
+    /// Whether another process was waited for: it has written, most likely.
+    came_after: bool,
 }
 
 impl Stripes {
     pub(in crate::engine) fn new() -> Self {
-        Self((0..STRIPES).map(|_| Arc::new(Semaphore::new(1))).collect())
+        let all = (0..limits::TURNS).map(|place| Arc::new(Stripe::new(place))).collect();
+        Self { all, turns: OnceLock::new() }
+    }
+
+    /// Has those who lose a race queue with other processes. The first ones that are handed in count.
+    pub(in crate::engine) fn take_turns(&self, turns: Arc<dyn Turns>) {
+        drop(self.turns.set(turns));
+    }
+
+    /// Tells whether other processes write to the store too.
+    pub(in crate::engine) fn has_turns(&self) -> bool {
+        self.turns.get().is_some()
     }
 
     pub(in crate::engine) const fn hold_none(&self) -> Held<'_> {
-        Held { stripes: self, guards: BTreeMap::new() }
+        Held { stripes: self, holdings: BTreeMap::new(), came_after: false }
     }
 
     fn index(&self, account: &AccountId, customer: &IdOr<CustomerId>) -> usize {
         let mut hasher = DefaultHasher::new();
         (account, customer).hash(&mut hasher);
         let hash = usize::try_from(hasher.finish() >> 1).unwrap_or(0);
-        hash.checked_rem(self.0.len()).unwrap_or(0)
+        hash.checked_rem(self.all.len()).unwrap_or(0)
     }
 }
 
@@ -53,12 +104,17 @@ impl Held<'_> {
     ) -> Option<BTreeSet<usize>> {
         let wanted = customers.iter().map(|customer| self.stripes.index(account, customer));
         let wanted: BTreeSet<usize> = wanted.collect();
-        let all_held = wanted.iter().all(|index| self.guards.contains_key(index));
-        (!all_held).then(|| wanted.into_iter().chain(self.guards.keys().copied()).collect())
+        let all_held = wanted.iter().all(|index| self.holdings.contains_key(index));
+        (!all_held).then(|| wanted.into_iter().chain(self.holdings.keys().copied()).collect())
+    }
+
+    /// Returns the locks that are held.
+    pub(in crate::engine) fn all(&self) -> BTreeSet<usize> {
+        self.holdings.keys().copied().collect()
     }
 
     pub(in crate::engine) fn is_empty(&self) -> bool {
-        self.guards.is_empty()
+        self.holdings.is_empty()
     }
 
     /// Makes the writers of a customer in this process wait for a read that they have spoilt once: one
@@ -73,15 +129,127 @@ impl Held<'_> {
         }
     }
 
-    /// Takes these locks and no others, in ascending order: nobody waits in a circle.
+    /// Takes these locks and no others, in ascending order: nobody waits in a circle. Where races were lost to other
+    /// processes lately, it waits for its turns among them too.
     pub(in crate::engine) async fn take(&mut self, wanted: BTreeSet<usize>) {
-        if self.guards.keys().eq(&wanted) {
+        if self.holdings.keys().eq(&wanted) {
             return;
         }
-        self.guards.clear();
+        self.holdings.clear();
+        let is_one = wanted.len() == 1;
         for index in wanted {
-            if let Some(stripe) = self.stripes.0.get(index) {
-                self.guards.insert(index, stripe.acquire_arc().await);
+            if let Some(stripe) = self.stripes.all.get(index) {
+                let holding = Holding::take(stripe).await;
+                if !is_one {
+                    // Nobody keeps a turn who waits for a lock: its holder may wait for that turn, by way of another process.
+                    stripe.pass_turn();
+                }
+                self.holdings.insert(index, holding);
+            }
+        }
+        self.came_after = self.wait_for_turns().await;
+    }
+
+    /// Tells, once, whether another process was waited for.
+    pub(in crate::engine) fn comes_after_others(&mut self) -> bool {
+        std::mem::take(&mut self.came_after)
+    }
+
+    /// Notes that a race was lost to another process, and waits for its turns: it has to read what others wrote.
+    pub(in crate::engine) async fn lose(&mut self) {
+        if self.stripes.has_turns() {
+            for holding in self.holdings.values() {
+                holding.stripe.contested.store(CONTESTED, Relaxed);
+            }
+            self.wait_for_turns().await;
+        }
+    }
+
+    /// Waits for the turns of what is held where races were lost lately, and tells whether it has.
+    async fn wait_for_turns(&self) -> bool {
+        let Some(turns) = self.stripes.turns.get() else { return false };
+        let held = || self.holdings.values().map(|holding| &*holding.stripe);
+        if held().all(Stripe::goes_on) {
+            return false;
+        }
+        // Whoever waits keeps none of a later place: nobody waits in a circle.
+        held().for_each(Stripe::pass_turn);
+        for stripe in held().filter(|stripe| stripe.is_contested()) {
+            stripe.wait(&**turns).await;
+        }
+        true
+    }
+}
+
+impl Stripe {
+    fn new(place: u16) -> Self {
+        Self {
+            place,
+            lock: Arc::new(Semaphore::new(1)),
+            callers: AtomicUsize::new(0),
+            contested: AtomicUsize::new(0),
+            kept: Mutex::default(),
+        }
+    }
+
+    fn is_contested(&self) -> bool {
+        self.contested.load(Relaxed) > 0
+    }
+
+    /// Has its caller go on where it waits for nobody: the process has the turn, or no race was lost.
+    fn goes_on(&self) -> bool {
+        let mut kept = self.kept();
+        kept.callers = kept.callers.saturating_add(1);
+        kept.turn.is_some() || !self.is_contested()
+    }
+
+    async fn wait(&self, turns: &dyn Turns) {
+        // Without one it goes on: the commit judges it.
+        let turn = turns.take(self.place).await.ok().flatten();
+        let left = self.contested.load(Relaxed).saturating_sub(1);
+        self.contested.store(left, Relaxed);
+        *self.kept() = Kept { turn, callers: 1 };
+    }
+
+    /// Gives the turn of the process back.
+    fn pass_turn(&self) {
+        let kept = std::mem::take(&mut *self.kept());
+        drop(kept);
+    }
+
+    /// Gives the turn back where it has served enough callers, or nobody else here waits for it.
+    fn leave(&self) {
+        let others = self.callers.fetch_sub(1, Relaxed).saturating_sub(1);
+        if others == 0 || self.kept().callers >= CALLERS {
+            self.pass_turn();
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holding {
+    async fn take(stripe: &Arc<Stripe>) -> Self {
+        // It counts as a caller while it waits, also where its future is dropped before it has the lock.
+        let mut holding = Self { stripe: Arc::clone(stripe), permit: None };
+        stripe.callers.fetch_add(1, Relaxed);
+        holding.permit = Some(stripe.lock.acquire_arc().await);
+        holding
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        match self.permit.take() {
+            // The turn first: whoever gets the lock then waits for its own.
+            Some(permit) => {
+                self.stripe.leave();
+                drop(permit);
+            }
+            None => {
+                self.stripe.callers.fetch_sub(1, Relaxed);
             }
         }
     }

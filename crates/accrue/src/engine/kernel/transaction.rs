@@ -18,7 +18,7 @@ pub(super) use self::{now::Part, reads::Findings};
 use super::{Shared, known::Said, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp,
-    schema::Owner,
+    schema::{CustomerHead, Guards as _, Owner},
     store::{Batch, Change, Commit, Key, Precondition, Table, Version},
 };
 
@@ -168,15 +168,33 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         match self.held.missing(self.account, customers) {
-            None => Ok(()),
+            None => {}
             Some(wanted) if self.held.is_empty() => {
                 self.held.take(wanted.clone()).await;
-                match self.reads.are_left_behind(&self.shared.residents) {
-                    true => Err(Stop::Locks(wanted)),
-                    false => Ok(()),
+                if self.reads.are_left_behind(&self.shared.residents) {
+                    return Err(Stop::Locks(wanted));
                 }
             }
-            Some(wanted) => Err(Stop::Locks(wanted)),
+            Some(wanted) => return Err(Stop::Locks(wanted)),
+        }
+        self.read_after_others(customers)
+    }
+
+    /// Has customers read that another process, which was waited for, has written, most likely.
+    fn read_after_others(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
+        if !self.held.comes_after_others() {
+            return Ok(());
+        }
+        let heads = customers.iter().filter_map(|customer| match customer {
+            IdOr::Id(id) => Some(CustomerHead::slot(self.account, *id)),
+            // It is yet to get its id.
+            IdOr::External(_) => None,
+        });
+        let heads: Vec<_> = heads.collect();
+        heads.iter().for_each(|head| self.shared.residents.doubt(head.key()));
+        match heads.iter().any(|head| self.reads.guard(head.key()).is_some()) {
+            true => Err(Stop::Locks(self.held.all())),
+            false => Ok(()),
         }
     }
 

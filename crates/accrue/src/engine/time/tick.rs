@@ -36,9 +36,13 @@ pub struct Tick {
     pub more: bool,
 }
 
+/// Deadlines that one of several processes applies before it looks again at what is left.
+const SHARE: usize = 16;
+
 impl Billing {
     /// Applies the transitions that time has brought, for at most `limit` customers or plans, in the
-    /// order of their instants.
+    /// order of their instants. Where processes [take turns](Self::taking_turns), each takes a few of them from anywhere
+    /// among the first: they share the work, and meet rarely.
     ///
     /// No outcome depends on when or how often this runs: whatever touches a customer applies it first.
     /// A host calls it so that messages do not wait for that.
@@ -60,8 +64,8 @@ impl Billing {
         while applied < limit {
             let rows = self.shared().store.scan(&scan).await?;
             let Some(last) = rows.last() else { break };
-            scan = scan.after(last.key.bytes());
-            for row in rows.iter().take(limit.saturating_sub(applied)) {
+            let before = applied;
+            for row in self.share_of(&rows).iter().take(limit.saturating_sub(applied)) {
                 match self.apply_deadline(row).await {
                     Ok(()) => applied = applied.saturating_add(1),
                     Err(error) if error.can_be_retried() => return Err(error),
@@ -69,10 +73,26 @@ impl Billing {
                     Err(_) => failed = failed.saturating_add(1),
                 }
             }
+            if !self.shared().stripes.has_turns() || applied == before {
+                scan = scan.after(last.key.bytes());
+            }
         }
         let left = schema::deadlines(due, failed.saturating_add(1));
         let more = self.shared().store.scan(&left).await?.len() > failed;
         Ok(Tick { applied, failed, more })
+    }
+
+    /// Returns those that this process applies next: all of them, or a few where there are other processes.
+    fn share_of<'r>(&self, rows: &'r [Row]) -> &'r [Row] {
+        if !self.shared().stripes.has_turns() {
+            return rows;
+        }
+        let mut drawn = [0; 2];
+        self.shared().entropy.fill(&mut drawn);
+        let places = rows.len().saturating_sub(SHARE).saturating_add(1);
+        let from = usize::from(u16::from_be_bytes(drawn)).checked_rem(places).unwrap_or_default();
+        let share = rows.get(from..).unwrap_or_default();
+        share.get(..SHARE).unwrap_or(share)
     }
 
     async fn apply_deadline(&self, row: &Row) -> Result<(), Error> {

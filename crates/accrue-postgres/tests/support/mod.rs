@@ -1,0 +1,104 @@
+//! Servers and databases for tests.
+//!
+//! `ACCRUE_POSTGRES` leads to a server that the tests may make databases on (`.ci/postgres.sh` starts one). Servers
+//! that a test stops or fills are its own; their programs are in `POSTGRES_BIN`, or where Debian has them.
+
+#![allow(dead_code, unused_imports, reason = "each test program uses a part")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so"
+)]
+
+mod server;
+mod worker;
+
+use std::{
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use accrue::store::{Document, Key, Table};
+use accrue_postgres::PostgresOptions;
+use tokio_postgres::NoTls;
+
+pub(crate) use self::{
+    server::{Server, is_installed},
+    worker::{Told, work},
+};
+
+pub(crate) const TABLE: Table = Table::new("item");
+
+static DATABASES: AtomicU32 = AtomicU32::new(0);
+
+/// Says what a test leaves out.
+pub(crate) fn left_out(what: &str, why: &str) {
+    println!("left out: {what}, {why}");
+}
+
+/// Connection string of the server that tests share.
+pub(crate) fn shared_server() -> Option<String> {
+    let server = std::env::var("ACCRUE_POSTGRES").ok();
+    if server.is_none() {
+        left_out("all that needs a server", "ACCRUE_POSTGRES is not set");
+    }
+    server
+}
+
+/// Runs statements of a superuser, one after the other.
+pub(crate) fn execute(connection: &str, statements: &[&str]) {
+    let all = async {
+        let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
+        let ended = tokio::spawn(connection);
+        for statement in statements {
+            client.batch_execute(statement).await.unwrap();
+        }
+        drop(client);
+        drop(ended.await);
+    };
+    runtime().block_on(all);
+}
+
+/// Asks for one number.
+pub(crate) fn number(connection: &str, sql: &str) -> i64 {
+    let ask = async {
+        let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.query_one(sql, &[]).await.unwrap().get(0)
+    };
+    runtime().block_on(ask)
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Makes a database, and returns the connection string that leads to it.
+pub(crate) fn new_database(server: &str, how: &str) -> String {
+    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+    let name = format!("test_{}_{number}", process::id());
+    let gone = format!("DROP DATABASE IF EXISTS {name}");
+    execute(
+        &format!("{server} dbname=postgres"),
+        &[&gone, &format!("CREATE DATABASE {name} {how}")],
+    );
+    format!("{server} dbname={name}")
+}
+
+/// Makes a database with the tables of a store.
+pub(crate) fn new_store(server: &str) -> PostgresOptions {
+    let options = PostgresOptions::new(new_database(server, ""));
+    pollster::block_on(options.clone().migrate(&[TABLE])).unwrap();
+    options
+}
+
+pub(crate) fn key(name: impl AsRef<[u8]>) -> Key {
+    Key::new(TABLE, name.as_ref())
+}
+
+pub(crate) fn document(text: &str) -> Document {
+    Document::parse(text.to_owned()).unwrap()
+}

@@ -1,0 +1,210 @@
+//! Processes that share a store wait for their turns after a race that was lost, and share what time brings.
+
+use std::{
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use accrue::{
+    Account, AccountId, Billing, SeededEntropy,
+    price::Cadence,
+    store::{Batch, Commit, Key, MemoryStore, MemoryTurns, Row, Scan, Store, StoreError},
+};
+use async_trait::async_trait;
+use futures_util::future::join_all;
+
+use crate::support::fixture::{Fixture, block_on, event};
+
+const PROCESSES: u64 = 4;
+const CALLERS: usize = 16;
+const CALLS: usize = 4;
+
+/// A store whose calls take a moment, in which others make theirs.
+#[derive(Debug)]
+struct Shared {
+    store: Arc<MemoryStore>,
+    calls: AtomicUsize,
+    conflicts: AtomicUsize,
+}
+
+impl Shared {
+    async fn takes_a_moment(&self) {
+        self.calls.fetch_add(1, SeqCst);
+        let mut has_waited = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut has_waited, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+#[async_trait]
+impl Store for Shared {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.takes_a_moment().await;
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        self.takes_a_moment().await;
+        self.store.scan(scan).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        self.takes_a_moment().await;
+        let committed = self.store.commit(batch).await?;
+        if matches!(committed, Commit::Conflict(_)) {
+            self.conflicts.fetch_add(1, SeqCst);
+        }
+        Ok(committed)
+    }
+}
+
+/// Processes on the store of a fixture.
+struct Processes {
+    store: Arc<Shared>,
+    all: Vec<Billing>,
+}
+
+impl Processes {
+    fn on(fixture: &Fixture, turns: Option<&Arc<MemoryTurns>>) -> Self {
+        let store = Arc::clone(&fixture.store);
+        let (calls, conflicts) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let store = Arc::new(Shared { store, calls, conflicts });
+        let process = |number| {
+            let (store, clock) = (Arc::clone(&store), fixture.clock.clone());
+            let billing = Billing::new(store, clock, SeededEntropy::new(100 + number));
+            match turns {
+                Some(turns) => billing.taking_turns(Arc::clone(turns)),
+                None => billing,
+            }
+        };
+        let all = (0..PROCESSES).map(process).collect();
+        Self { store, all }
+    }
+
+    fn accounts(&self) -> Vec<Account> {
+        let account = |billing: &Billing| billing.account(AccountId::parse("acme").unwrap());
+        self.all.iter().map(account).collect()
+    }
+
+    fn conflicts(&self) -> usize {
+        self.store.conflicts.load(SeqCst)
+    }
+}
+
+/// Runs a future to its end, of which it has one.
+fn drive<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..1_000_000 {
+        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+            return done;
+        }
+    }
+    panic!("it waits for ever");
+}
+
+/// Has callers of all processes use one customer, each for a few calls, and returns how many calls of the store there were
+/// until each was done, and how many races were lost.
+fn contend(turns: Option<&Arc<MemoryTurns>>) -> (Vec<usize>, usize) {
+    let fixture = Fixture::new();
+    fixture.metric("SELECT SUM(n) FROM events");
+    fixture.customer("ada");
+    let processes = Processes::on(&fixture, turns);
+    let calls = &processes.store.calls;
+    let mut callers: Vec<Pin<Box<dyn Future<Output = usize>>>> = Vec::new();
+    for (process, account) in processes.accounts().into_iter().enumerate() {
+        for caller in 0..CALLERS {
+            let account = account.clone();
+            callers.push(Box::pin(async move {
+                for call in 0..CALLS {
+                    let key = format!("{process} {caller} {call}");
+                    let used = event("ada", &key, account.billing().now(), "1");
+                    assert_eq!(account.ingest([used]).await.unwrap().ingested, 1);
+                }
+                calls.load(SeqCst)
+            }));
+        }
+    }
+    (drive(join_all(callers)), processes.conflicts())
+}
+
+#[test]
+fn of_four_processes_with_16_callers_on_one_customer_none_starves() {
+    let (took, lost) = contend(Some(&Arc::new(MemoryTurns::new())));
+    let (mean, most) = (took.iter().sum::<usize>() / took.len(), took.iter().max().unwrap());
+    let (_, lost_without) = contend(None);
+    assert!(*most <= 3 * mean, "{most} calls of the store, {mean} in the mean");
+    assert!(lost <= 16, "{lost} races were lost");
+    assert!(lost_without > 4 * lost, "{lost_without} races were lost without turns");
+}
+
+/// Each process holds turns of its own while it waits for those of others.
+#[test]
+fn processes_that_write_for_several_customers_never_wait_in_a_circle() {
+    let fixture = Fixture::new();
+    fixture.metric("SELECT SUM(n) FROM events");
+    let names = ["ada", "bob", "eve"];
+    for name in names {
+        fixture.customer(name);
+    }
+    let turns = Arc::new(MemoryTurns::new());
+    let processes = Processes::on(&fixture, Some(&turns));
+    let mut callers: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+    for (process, account) in processes.accounts().into_iter().enumerate() {
+        for caller in 0..CALLERS {
+            let account = account.clone();
+            callers.push(Box::pin(async move {
+                for call in 0..CALLS {
+                    let chosen = 1 + (process + caller + call) % 7;
+                    let chosen = names.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1);
+                    let now = account.billing().now();
+                    let used = chosen.map(|(_, name)| {
+                        event(name, &format!("{name} {process} {caller} {call}"), now, "1")
+                    });
+                    account.ingest(used).await.unwrap();
+                }
+            }));
+        }
+    }
+    drive(join_all(callers));
+    assert!(processes.conflicts() > 0, "they have met");
+}
+
+#[test]
+fn processes_share_what_time_has_brought() {
+    const CUSTOMERS: usize = 200;
+    let fixture = Fixture::new();
+    let plan = fixture.priced_plan([fixture.fee(Cadence::Monthly).into()]);
+    for number in 0..CUSTOMERS {
+        let customer = fixture.customer(&format!("customer {number}"));
+        fixture.subscribe(customer.id, &plan);
+    }
+    fixture.advance_days(40);
+    let processes = Processes::on(&fixture, Some(&Arc::new(MemoryTurns::new())));
+    let ticks = processes.all.iter().map(async |billing| {
+        let (mut ticks, mut applied) = (0, 0);
+        loop {
+            let tick = billing.tick(32).await.unwrap();
+            assert_eq!(tick.failed, 0);
+            (ticks, applied) = (ticks + 1, applied + tick.applied);
+            if !tick.more {
+                return (ticks, applied);
+            }
+        }
+    });
+    let shares = drive(join_all(ticks));
+    let next = block_on(fixture.billing.next_deadline()).unwrap().unwrap();
+    assert!(next > fixture.billing.now(), "all of it");
+    assert!(shares.iter().all(|(_, applied)| *applied >= CUSTOMERS / 8), "{shares:?}");
+    assert!(processes.conflicts() <= CUSTOMERS / 10, "{} races were lost", processes.conflicts());
+}
