@@ -248,9 +248,9 @@ impl Drop for Holding {
                 self.stripe.leave();
                 drop(permit);
             }
-            None => {
-                self.stripe.callers.fetch_sub(1, Relaxed);
-            }
+            // A turn that was kept for it is kept for nobody.
+            None if self.stripe.callers.fetch_sub(1, Relaxed) == 1 => self.stripe.pass_turn(),
+            None => {}
         }
     }
 }

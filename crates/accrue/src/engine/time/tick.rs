@@ -60,23 +60,29 @@ impl Billing {
         let due = Timeframe::through(self.shared().now());
         let limit = limit.clamp(1, limits::SCAN_ROWS);
         let mut scan = schema::deadlines(due, limit);
-        let (mut applied, mut failed) = (0_usize, 0_usize);
+        let (mut applied, mut failed) = (0_usize, BTreeSet::new());
         while applied < limit {
             let rows = self.shared().store.scan(&scan).await?;
             let Some(last) = rows.last() else { break };
             let before = applied;
             for row in self.share_of(&rows).iter().take(limit.saturating_sub(applied)) {
+                if failed.contains(&row.key) {
+                    continue;
+                }
                 match self.apply_deadline(row).await {
                     Ok(()) => applied = applied.saturating_add(1),
                     Err(error) if error.can_be_retried() => return Err(error),
                     // Whatever is wrong with one owner, the others do not wait for it.
-                    Err(_) => failed = failed.saturating_add(1),
+                    Err(_) => {
+                        failed.insert(row.key.clone());
+                    }
                 }
             }
             if !self.shared().stripes.has_turns() || applied == before {
                 scan = scan.after(last.key.bytes());
             }
         }
+        let failed = failed.len();
         let left = schema::deadlines(due, failed.saturating_add(1));
         let more = self.shared().store.scan(&left).await?.len() > failed;
         Ok(Tick { applied, failed, more })
