@@ -171,7 +171,7 @@ fn what_is_wrong_with_options_is_said() {
         (&["--rate-limit", "some"], "[possible values: live, test, trial, none]"),
         (&["--manual-clock", "now"], "expected a date and time, as in 2026-03-01T00:00:00Z"),
         (&["--manual-clock"], "a value is required for '--manual-clock <INSTANT>'"),
-        (&["--store", "x"], "expected `memory`, `fjall:DIR` or `sled:DIR`"),
+        (&["--store", "x"], "expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`"),
         (&["--base-path", "v1"], "expected a path of letters, digits and -._~, as in /v1"),
         (&["--listen", "8080"], "expected an address and a port"),
     ] {
