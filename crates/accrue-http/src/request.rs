@@ -117,18 +117,18 @@ impl Request {
     pub(crate) async fn write<T: Send + 'static, A: Serialize>(
         self,
         call: Call<T>,
-        answer: impl Fn(&T) -> A + Send + Sync,
+        answer: impl Fn(&T) -> A + Send + Sync + 'static,
     ) -> Result<Reply, Problem> {
-        let status = self.status;
-        let reply = |result: Result<&T, &Error>| match result {
+        let Self { status, settings, attempt, .. } = self;
+        let reply = move |result: Result<&T, &Error>| match result {
             Ok(_) if status == StatusCode::NO_CONTENT => Reply::empty(status),
             Ok(outcome) => Reply::json(status, &answer(outcome)),
-            Err(error) => Problem::from(error).reply(&self.settings.error_docs),
+            Err(error) => Problem::from(error).reply(&settings.error_docs),
         };
-        match self.attempt {
+        match attempt {
             None => Ok(reply(Ok(&call.await?))),
             Some(attempt) => {
-                let kept = attempt.run(call, |result| reply(result).to_stored()).await?;
+                let kept = attempt.run(call, move |result| reply(result).to_stored()).await?;
                 Ok(Reply::from_kept(&kept)?)
             }
         }
@@ -139,13 +139,14 @@ impl Request {
     pub(crate) async fn begin<T: Send + 'static, A: Serialize>(
         &self,
         call: Call<T>,
-        answer: impl Fn(&T) -> A + Send + Sync,
+        answer: impl Fn(&T) -> A + Send + Sync + 'static,
     ) -> Result<Step, Problem> {
-        let open = |outcome: &T| Reply::json(self.status, &answer(outcome)).to_open();
+        let (status, settings) = (self.status, Arc::clone(&self.settings));
+        let open = move |outcome: &T| Reply::json(status, &answer(outcome)).to_open();
         let Some(attempt) = &self.attempt else { return Ok(Step::Open(open(&call.await?))) };
-        let keep = |result: Result<&T, &Error>| match result {
+        let keep = move |result: Result<&T, &Error>| match result {
             Ok(outcome) => open(outcome),
-            Err(error) => Problem::from(error).reply(&self.settings.error_docs).to_stored(),
+            Err(error) => Problem::from(error).reply(&settings.error_docs).to_stored(),
         };
         let kept = attempt.run(call, keep).await?;
         Ok(match Reply::is_open(&kept.outcome) {

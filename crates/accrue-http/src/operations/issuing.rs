@@ -39,7 +39,7 @@ async fn issue_with_taxes<A: Serialize>(
     request: Request,
     id: InvoiceId,
     body: &Maybe<IssueInvoice>,
-    show: impl Fn(&(invoice::Invoice, Related)) -> A + Send + Sync,
+    show: impl Fn(&(invoice::Invoice, Related)) -> A + Clone + Send + Sync + 'static,
 ) -> Result<Reply, Problem> {
     let issue = match body {
         Maybe::Value(body) if body.is_synchronous() => request.account.issue_invoice_of_fees(id),
@@ -49,7 +49,7 @@ async fn issue_with_taxes<A: Serialize>(
     let Some(provider) = &request.settings.tax_provider else {
         return request.write(issue, show).await;
     };
-    let open = match request.begin(issue, &show).await? {
+    let open = match request.begin(issue, show.clone()).await? {
         Step::Done(reply) => return Ok(reply),
         Step::Open(open) => open,
     };

@@ -17,10 +17,12 @@ pub(super) async fn pay(request: Request) -> Result<Reply, Problem> {
         return Err(Problem::feature_not_available("there is no payment gateway"));
     };
     let links = request.links();
-    let show =
-        |(invoice, related): &(invoice::Invoice, Related)| Invoice::of(invoice, related, &links);
+    let links_shown = links.clone();
+    let show = move |(invoice, related): &(invoice::Invoice, Related)| {
+        Invoice::of(invoice, related, &links_shown)
+    };
     let begin = request.account.pay_invoice(id, PayInvoice::token(body)).with_related();
-    let open = match request.begin(begin, show).await? {
+    let open = match request.begin(begin, show.clone()).await? {
         Step::Done(reply) => return Ok(reply),
         Step::Open(open) => open,
     };

@@ -17,6 +17,7 @@ mod patience;
 mod resident;
 mod shared;
 mod stripes;
+mod together;
 mod trace;
 mod transaction;
 

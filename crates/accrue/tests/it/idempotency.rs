@@ -148,7 +148,8 @@ fn s4_5_7_where_two_processes_run_one_key_one_has_an_effect() {
     let theirs = theirs.account(fixture.account.id().clone());
     let create = |account: &Account, attempt: &Attempt, item: &str| {
         let call = account.create_item(NewItem::new(name(item)));
-        block_on(attempt.run(call, |_| item.to_owned()))
+        let answer = item.to_owned();
+        block_on(attempt.run(call, move |_| answer.clone()))
     };
     let (ours, second) = (admitted(&fixture.account), admitted(&theirs));
     assert_eq!(create(&fixture.account, &ours, "a").unwrap().outcome, "a");
@@ -164,7 +165,7 @@ fn an_answer_has_at_most_12_mib() {
     let fixture = Fixture::new();
     let answer = |bytes: usize| {
         let call = fixture.account.create_item(NewItem::new(name("a")));
-        block_on(admitted(&fixture.account).run(call, |_| "a".repeat(bytes)))
+        block_on(admitted(&fixture.account).run(call, move |_| "a".repeat(bytes)))
     };
     let before = fixture.dump();
     let refused = answer(limits::ANSWER_BYTES + 1).unwrap_err();

@@ -105,6 +105,7 @@ mod syncing;
 mod taxes;
 mod thresholds;
 mod tick;
+mod together;
 mod top_up_stories;
 mod top_ups;
 mod turns;

@@ -1,84 +1,35 @@
 //! Processes that share a store wait for their turns after a race that was lost, and share what time brings.
 
 use std::{
-    pin::{Pin, pin},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    task::{Context, Poll, Waker},
+    pin::Pin,
+    sync::{Arc, atomic::Ordering::SeqCst},
 };
 
 use accrue::{
     Account, AccountId, Billing, SeededEntropy,
     price::Cadence,
-    store::{Batch, Commit, Key, MemoryStore, MemoryTurns, Row, Scan, Store, StoreError},
+    store::{Batch, Document, MemoryTurns, Scan, Store},
 };
-use async_trait::async_trait;
 use futures_util::future::join_all;
 
-use crate::support::fixture::{Fixture, block_on, event};
+use crate::support::{
+    fixture::{Fixture, block_on, event},
+    slow::{Slow, drive},
+};
 
 const PROCESSES: u64 = 4;
 const CALLERS: usize = 16;
 const CALLS: usize = 4;
 
-/// A store whose calls take a moment, in which others make theirs.
-#[derive(Debug)]
-struct Shared {
-    store: Arc<MemoryStore>,
-    calls: AtomicUsize,
-    conflicts: AtomicUsize,
-}
-
-impl Shared {
-    async fn takes_a_moment(&self) {
-        self.calls.fetch_add(1, SeqCst);
-        let mut has_waited = false;
-        std::future::poll_fn(|context| {
-            if std::mem::replace(&mut has_waited, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
-    }
-}
-
-#[async_trait]
-impl Store for Shared {
-    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        self.takes_a_moment().await;
-        self.store.get(keys).await
-    }
-
-    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
-        self.takes_a_moment().await;
-        self.store.scan(scan).await
-    }
-
-    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
-        self.takes_a_moment().await;
-        let committed = self.store.commit(batch).await?;
-        if matches!(committed, Commit::Conflict(_)) {
-            self.conflicts.fetch_add(1, SeqCst);
-        }
-        Ok(committed)
-    }
-}
-
 /// Processes on the store of a fixture.
 struct Processes {
-    store: Arc<Shared>,
+    store: Arc<Slow>,
     all: Vec<Billing>,
 }
 
 impl Processes {
     fn on(fixture: &Fixture, turns: Option<&Arc<MemoryTurns>>) -> Self {
-        let store = Arc::clone(&fixture.store);
-        let (calls, conflicts) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let store = Arc::new(Shared { store, calls, conflicts });
+        let store = Arc::new(Slow::on(&fixture.store));
         let process = |number| {
             let (store, clock) = (Arc::clone(&store), fixture.clock.clone());
             let billing = Billing::new(store, clock, SeededEntropy::new(100 + number));
@@ -99,18 +50,6 @@ impl Processes {
     fn conflicts(&self) -> usize {
         self.store.conflicts.load(SeqCst)
     }
-}
-
-/// Runs a future to its end, of which it has one.
-fn drive<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..1_000_000 {
-        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
-            return done;
-        }
-    }
-    panic!("it waits for ever");
 }
 
 /// Has callers of all processes use one customer, each for a few calls, and returns how many calls of the store there were
@@ -207,4 +146,33 @@ fn processes_share_what_time_has_brought() {
     assert!(next > fixture.billing.now(), "all of it");
     assert!(shares.iter().all(|(_, applied)| *applied >= CUSTOMERS / 8), "{shares:?}");
     assert!(processes.conflicts() <= CUSTOMERS / 10, "{} races were lost", processes.conflicts());
+}
+
+#[test]
+fn an_owner_that_cannot_be_read_is_counted_once_however_often_a_tick_meets_it() {
+    const CUSTOMERS: usize = 64;
+    let fixture = Fixture::new();
+    let plan = fixture.priced_plan([fixture.fee(Cadence::Monthly).into()]);
+    for number in 0..CUSTOMERS {
+        let customer = fixture.customer(&format!("customer {number}"));
+        fixture.subscribe(customer.id, &plan);
+    }
+    let subscriptions = accrue::schema::TABLES.iter().find(|of| of.name() == "subscription");
+    let scan = Scan::prefix(*subscriptions.unwrap(), b"", 1);
+    let broken = block_on(fixture.store.scan(&scan)).unwrap().remove(0).key;
+    let unreadable = Document::parse(r#"{"v":99}"#).unwrap();
+    block_on(fixture.store.commit(Batch::new().put(broken, unreadable))).unwrap();
+    fixture.advance_days(40);
+    let processes = Processes::on(&fixture, Some(&Arc::new(MemoryTurns::new())));
+    let mut applied = 0;
+    loop {
+        let tick = block_on(processes.all[0].tick(CUSTOMERS)).unwrap();
+        assert!(tick.failed <= 1, "{tick:?}");
+        applied += tick.applied;
+        if !tick.more {
+            assert_eq!(tick.failed, 1);
+            break;
+        }
+    }
+    assert!(applied >= CUSTOMERS - 1, "{applied}");
 }

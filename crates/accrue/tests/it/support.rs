@@ -6,3 +6,4 @@ pub(crate) mod credited;
 pub(crate) mod figures;
 pub(crate) mod fixture;
 pub(crate) mod priced;
+pub(crate) mod slow;

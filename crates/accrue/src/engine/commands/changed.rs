@@ -1,5 +1,7 @@
 //! Invoices and credit notes that a command makes or takes back beside its outcome (invoicing 14.5).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{
@@ -84,7 +86,7 @@ impl Call<Subscription> {
 }
 
 struct WithChanged {
-    request: Box<dyn Request<Outcome = Subscription>>,
+    request: Arc<dyn Request<Outcome = Subscription>>,
 }
 
 #[async_trait]
@@ -113,7 +115,7 @@ impl Request for WithChanged {
 }
 
 struct LeavingInvoices {
-    request: Box<dyn Request<Outcome = Subscription>>,
+    request: Arc<dyn Request<Outcome = Subscription>>,
 }
 
 #[async_trait]

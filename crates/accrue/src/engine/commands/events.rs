@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use self::share::Share;
 pub(in crate::engine) use self::sort::{Sorted, sort};
 use crate::{
-    CustomerId, Error,
+    CustomerId, Error, IdOr,
     alert::Cause,
     engine::{
         Account, Call,
@@ -162,6 +162,13 @@ async fn take_one_by_one(
 impl Request for Ingest {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         Ok(Fingerprint::of([b"library", self.name().as_bytes(), &identity(&self.events)]))
+    }
+
+    fn customer(&self) -> Option<&IdOr<CustomerId>> {
+        match self.events.as_slice() {
+            [Incoming::Event(event)] => Some(&event.customer),
+            _ => None,
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Resources that an answer names, read with it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{
@@ -49,7 +51,7 @@ impl<T: Naming + Send + Sync + 'static> Call<T> {
 }
 
 struct WithRelated<T> {
-    request: Box<dyn Request<Outcome = T>>,
+    request: Arc<dyn Request<Outcome = T>>,
 }
 
 #[async_trait]

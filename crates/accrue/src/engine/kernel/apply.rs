@@ -10,7 +10,7 @@ use super::{
     Account, Patience, Shared, Stop, Transaction, audit::Audit, trace::Span, transaction::Ended,
 };
 use crate::{
-    AccountId, Error, Timestamp,
+    AccountId, CustomerId, Error, IdOr, Timestamp,
     audit::subject_of,
     idempotency::Fingerprint,
     limits,
@@ -41,6 +41,12 @@ pub(in crate::engine) trait Command: Send + Sync {
 pub(in crate::engine) trait Request: Command {
     /// Returns the fingerprint that the key is held against: of its name and its arguments.
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
+
+    /// Names the one customer that it is for, where it is short and many of its kind come at once: those that wait may be
+    /// committed [together](super::together::Together).
+    fn customer(&self) -> Option<&IdOr<CustomerId>> {
+        None
+    }
 }
 
 /// Operation of the library: its name, its arguments, and the function that runs it.

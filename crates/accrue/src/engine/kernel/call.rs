@@ -1,6 +1,6 @@
 //! Calls that are yet to be awaited.
 
-use std::{fmt, future::IntoFuture, pin::Pin};
+use std::{fmt, future::IntoFuture, pin::Pin, sync::Arc};
 
 use super::{
     Account,
@@ -17,7 +17,7 @@ pub(super) type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[must_use = "nothing happens before it is awaited"]
 pub struct Call<T> {
     account: Account,
-    request: Box<dyn Request<Outcome = T>>,
+    request: Arc<dyn Request<Outcome = T>>,
 }
 
 impl<T: Send + 'static> Call<T> {
@@ -25,11 +25,11 @@ impl<T: Send + 'static> Call<T> {
         account: &Account,
         request: impl Request<Outcome = T> + 'static,
     ) -> Self {
-        Self { account: account.clone(), request: Box::new(request) }
+        Self { account: account.clone(), request: Arc::new(request) }
     }
 
     /// Takes it apart into its account and its request.
-    pub(in crate::engine) fn into_parts(self) -> (Account, Box<dyn Request<Outcome = T>>) {
+    pub(in crate::engine) fn into_parts(self) -> (Account, Arc<dyn Request<Outcome = T>>) {
         (self.account, self.request)
     }
 }

@@ -1,25 +1,30 @@
 //! Operations under an idempotency key: admitted, run and kept, or replayed (§4.5).
 
-use std::{fmt, future::IntoFuture};
+mod claim;
+mod door;
+
+use std::{fmt, future::IntoFuture, sync::Arc};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use self::{
+    claim::{Claim, Found},
+    door::{Encode, KeyedDoor, KeyedMember},
+};
 use super::{
     Account, Call,
-    apply::{Applied, Command, Decided, Door, Request, apply, fingerprint},
+    apply::{Applied, Command, Decided, Request, apply, fingerprint},
     call::Running,
     in_flight::Place,
+    together::{Joined, Member},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, IdempotencyKey, Timestamp,
+    Error, IdempotencyKey,
     error::StoredError,
-    idempotency::{
-        Admission, Answer, Epoch, Fingerprint, Freshness, Mark, Record, StoredAnswer, admit,
-    },
-    limits, schema,
-    store::{Key, Row, Version},
+    idempotency::{Answer, Fingerprint, Freshness, Mark},
+    limits,
 };
 
 /// Operation under an idempotency key, ready to be awaited.
@@ -51,7 +56,7 @@ where
         Box::pin(async move {
             let Self { call, key } = self;
             let (account, request) = call.into_parts();
-            run(&account, key, &*request).await
+            run(&account, key, request).await
         })
     }
 }
@@ -99,17 +104,15 @@ impl Account {
         let shared = self.shared();
         let place = shared.in_flight.enter(self.id(), &key, fingerprint)?;
         let mark = Mark::draw(&*shared.entropy);
-        Ok(Attempt { account: self.clone(), key, fingerprint, mark, _place: place })
+        let claim = Claim { account: self.clone(), key, fingerprint, mark };
+        Ok(Attempt { claim: Arc::new(claim), _place: place })
     }
 }
 
 /// Request under an idempotency key. The key is in flight until it is dropped.
 #[must_use = "it is in flight until it is dropped"]
 pub struct Attempt {
-    account: Account,
-    key: IdempotencyKey,
-    fingerprint: Fingerprint,
-    mark: Mark,
+    claim: Arc<Claim>,
     _place: Place,
 }
 
@@ -127,10 +130,10 @@ impl Attempt {
     pub async fn run<T: Send + 'static>(
         &self,
         call: Call<T>,
-        encode: impl Fn(Result<&T, &Error>) -> String + Send + Sync,
+        encode: impl Fn(Result<&T, &Error>) -> String + Send + Sync + 'static,
     ) -> Result<Answer<String>, Error> {
         let (_, request) = call.into_parts();
-        self.commit(&*request, &encode).await
+        self.commit(request, Arc::new(encode)).await
     }
 
     /// Completes without an effect, so that a request that only reads takes its key.
@@ -139,7 +142,7 @@ impl Attempt {
     ///
     /// As [`run`](Self::run).
     pub async fn complete(&self, answer: &str) -> Result<Answer<String>, Error> {
-        self.commit(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await
+        self.commit_alone(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await
     }
 
     /// Returns the answer of an earlier request under the key, for one that is refused before it runs.
@@ -148,7 +151,8 @@ impl Attempt {
     ///
     /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict) where that was another request.
     pub async fn look(&self) -> Result<Option<String>, Error> {
-        Ok(self.earlier(&self.find().await?).await?.map(|answer| answer.outcome))
+        let found = self.claim.find().await?;
+        Ok(self.claim.answer(&found).await?.map(|answer| answer.outcome))
     }
 
     /// Runs a further operation of a request that [has run](Self::run), and keeps its answer in place of
@@ -189,21 +193,21 @@ impl Attempt {
     ) -> Result<Answer<String>, Error> {
         let encode = |result: Result<&T, &Error>| result.map_or_else(|_| String::new(), encode);
         for _ in 0..limits::RUNS {
-            let found = self.find().await?;
-            match self.earlier(&found).await? {
+            let found = self.claim.find().await?;
+            match self.claim.answer(&found).await? {
                 Some(answer) if answer.outcome != before => return Ok(answer),
                 // One that has expired meanwhile is written anew.
                 Some(_) | None => {}
             }
-            let door =
-                KeyedDoor { attempt: self, found: &found, encode: &encode, keeps_errors: false };
-            match apply(&self.account, request, Some(&door)).await {
+            let (claim, found) = (&*self.claim, &found);
+            let door = KeyedDoor { claim, found, encode: &encode, keeps_errors: false };
+            match apply(&claim.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
                 Ok(Applied::LostTheKey) => {}
                 Ok(Applied::Unknown(decided, error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
-                    let Ok(now) = self.find().await else { return Err(unknown) };
-                    return match self.earlier(&now).await? {
+                    let Ok(now) = self.claim.find().await else { return Err(unknown) };
+                    return match self.claim.answer(&now).await? {
                         Some(answer) if decided.answer.as_ref() == Some(&answer.outcome) => {
                             fresh(decided)
                         }
@@ -217,27 +221,52 @@ impl Attempt {
         Err(Error::key_in_flight())
     }
 
+    /// Runs it with others that wait for the same customer, or alone.
+    async fn commit<T: Send + 'static>(
+        &self,
+        request: Arc<dyn Request<Outcome = T>>,
+        encode: Arc<Encode<'static, T>>,
+    ) -> Result<Answer<String>, Error> {
+        let account = &self.claim.account;
+        let customer = request.customer().filter(|_| account.actor().is_none());
+        let Some(customer) = customer else { return self.commit_alone(&*request, &*encode).await };
+        let member = || -> Box<dyn Member> {
+            let (claim, request) = (Arc::clone(&self.claim), Arc::clone(&request));
+            Box::new(KeyedMember { claim, request, encode: Arc::clone(&encode) })
+        };
+        match account.shared().together.join(account, customer, member).await {
+            Joined::Answered(outcome) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
+            Joined::Alone(lead) => {
+                let answer = self.commit_alone(&*request, &*encode).await;
+                drop(lead);
+                answer
+            }
+        }
+    }
+
     /// Runs it as if the key were new. The commit tells where it is not: then the record is read.
-    async fn commit<T: Send>(
+    async fn commit_alone<T: Send>(
         &self,
         request: &dyn Request<Outcome = T>,
         encode: &Encode<'_, T>,
     ) -> Result<Answer<String>, Error> {
-        let mut found = Found::default();
+        let (claim, mut found) = (&*self.claim, Found::default());
         for _ in 0..limits::RUNS {
-            let door = KeyedDoor { attempt: self, found: &found, encode, keeps_errors: true };
-            let failure = match apply(&self.account, request, Some(&door)).await {
+            let door = KeyedDoor { claim, found: &found, encode, keeps_errors: true };
+            let failure = match apply(&claim.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
                 Ok(Applied::LostTheKey) => None,
-                Ok(Applied::Unknown(decided, error)) => {
+                // The record tells whether the commit happened, and of which attempt it is.
+                Ok(Applied::Unknown(_, error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
-                    return self.look_again(decided, unknown).await;
+                    let Ok(found) = claim.find().await else { return Err(unknown) };
+                    return claim.answer(&found).await?.ok_or(unknown);
                 }
                 // The key protects a retry, also where the applying before has an unknown outcome.
                 Err(error) => Some(error.retry_doubles_nothing()),
             };
-            found = match (self.find().await, failure) {
-                (Ok(now), failure) => match (self.earlier(&now).await?, failure) {
+            found = match (claim.find().await, failure) {
+                (Ok(now), failure) => match (claim.answer(&now).await?, failure) {
                     (Some(answer), _) => return Ok(answer),
                     (None, Some(failure)) => return Err(failure),
                     (None, None) => now,
@@ -248,53 +277,11 @@ impl Attempt {
         }
         Err(Error::key_in_flight())
     }
-
-    /// Returns the answer of the request that a record is of.
-    async fn earlier(&self, found: &Found) -> Result<Option<Answer<String>>, Error> {
-        match admit(found.record.as_ref(), &self.fingerprint, self.account.shared().now()) {
-            Admission::Run => Ok(None),
-            Admission::Mismatch => Err(Error::key_reused()),
-            Admission::Replay(record) => {
-                let outcome = stored(&self.account, &self.key, record).await?;
-                Ok(Some(Answer { outcome, freshness: Freshness::Replayed }))
-            }
-        }
-    }
-
-    /// Reads the record again, which tells whether the commit happened, and of which attempt it is.
-    async fn look_again<T>(
-        &self,
-        decided: Decided<T>,
-        unknown: Error,
-    ) -> Result<Answer<String>, Error> {
-        let Ok(found) = self.find().await else { return Err(unknown) };
-        if found.record.as_ref().is_some_and(|record| record.mark == self.mark) {
-            return fresh(decided);
-        }
-        self.earlier(&found).await?.ok_or(unknown)
-    }
-
-    /// Reads the rows in which the record may lie.
-    async fn find(&self) -> Result<Found, Error> {
-        let shared = self.account.shared();
-        let epochs = Record::epochs_at(shared.now());
-        let slot = |epoch| schema::record(epoch, self.account.id(), &self.key);
-        let slots: Vec<_> = epochs.map(slot).collect();
-        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
-        let mut found = Found::default();
-        for (slot, row) in slots.iter().zip(shared.store.get(&keys).await?) {
-            found.rows.push((slot.key().clone(), row.as_ref().map(|row| row.version)));
-            if let Some(Row { document, .. }) = row {
-                found.record = Some(slot.decode(&document)?);
-            }
-        }
-        Ok(found)
-    }
 }
 
 impl fmt::Debug for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attempt").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("Attempt").field("key", &self.claim.key).finish_non_exhaustive()
     }
 }
 
@@ -302,13 +289,13 @@ impl fmt::Debug for Attempt {
 pub(in crate::engine) async fn run<T>(
     account: &Account,
     key: IdempotencyKey,
-    request: &dyn Request<Outcome = T>,
+    request: Arc<dyn Request<Outcome = T>>,
 ) -> Result<Answer<T>, Error>
 where
-    T: Serialize + DeserializeOwned + Send,
+    T: Serialize + DeserializeOwned + Send + 'static,
 {
     let attempt = account.admit(key, request.fingerprint()?)?;
-    let answer = attempt.commit(request, &Kept::encode).await?;
+    let answer = attempt.commit(request, Arc::new(Kept::encode)).await?;
     let freshness = answer.freshness;
     match serde_json::from_str(&answer.outcome) {
         Ok(Kept::Outcome(outcome)) => Ok(Answer { outcome, freshness }),
@@ -316,13 +303,6 @@ where
         Ok(Kept::Error(error)) => Err(Error::from(error)),
         Err(error) => Err(Error::corrupt(format!("a stored answer cannot be read: {error}"))),
     }
-}
-
-/// Rows in which the record of a key may lie, as they were found, and the last record that does.
-#[derive(Default)]
-struct Found {
-    rows: Vec<(Key, Option<Version>)>,
-    record: Option<Record>,
 }
 
 /// Returns the answer, which is kept with every result but an error that is none: that one is told as
@@ -333,32 +313,6 @@ fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
         (None, Err(error)) => Err(error),
         (None, Ok(_)) => Err(Error::corrupt("a success was not kept")),
     }
-}
-
-/// Returns the answer of the first time.
-async fn stored(account: &Account, key: &IdempotencyKey, record: &Record) -> Result<String, Error> {
-    match &record.answer {
-        StoredAnswer::Inline(text) => Ok(text.clone()),
-        StoredAnswer::Parts(count) => parts(account, key, record.epoch(), *count).await,
-    }
-}
-
-async fn parts(
-    account: &Account,
-    key: &IdempotencyKey,
-    epoch: Epoch,
-    count: u32,
-) -> Result<String, Error> {
-    let slot = |number| schema::record_part(epoch, account.id(), number, key);
-    let slots: Vec<_> = (0..count).map(slot).collect();
-    let keys: Vec<Key> = slots.iter().map(|slot| slot.key().clone()).collect();
-    let rows = account.shared().store.get(&keys).await?;
-    let mut text = String::new();
-    for (slot, row) in slots.iter().zip(rows) {
-        let row = row.ok_or_else(|| Error::corrupt("a piece of a stored answer is missing"))?;
-        text.push_str(&slot.decode(&row.document)?.text);
-    }
-    Ok(text)
 }
 
 /// Answer as the library keeps it.
@@ -381,56 +335,6 @@ impl<T: Serialize> Kept<T> {
     }
 }
 
-type Encode<'a, T> = dyn Fn(Result<&T, &Error>) -> String + Send + Sync + 'a;
-
-/// Door with a key: the answer goes into the commit of the effect.
-struct KeyedDoor<'a, T> {
-    attempt: &'a Attempt,
-    found: &'a Found,
-    encode: &'a Encode<'a, T>,
-    /// Whether an error is an answer.
-    keeps_errors: bool,
-}
-
-impl<T> Door<T> for KeyedDoor<'_, T> {
-    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)> {
-        let Attempt { account, key, .. } = self.attempt;
-        let mut rows = self.found.rows.clone();
-        for epoch in Record::epochs_at(now) {
-            // What was not looked for is not to be there.
-            let slot = schema::record(epoch, account.id(), key);
-            if rows.iter().all(|(found, _)| found != slot.key()) {
-                rows.push((slot.key().clone(), None));
-            }
-        }
-        rows
-    }
-
-    fn is_unasked(&self) -> bool {
-        self.found.rows.is_empty()
-    }
-
-    fn keep(
-        &self,
-        result: &Result<T, Error>,
-        tx: &mut Transaction<'_>,
-    ) -> Result<Option<String>, Error> {
-        if result.as_ref().is_err_and(|error| !(self.keeps_errors && error.is_an_answer())) {
-            return Ok(None);
-        }
-        let text = (self.encode)(result.as_ref());
-        if text.len() > limits::ANSWER_BYTES {
-            return Err(Error::too_large(format!(
-                "the answer would have {} bytes, expected at most {} under an idempotency key",
-                text.len(),
-                limits::ANSWER_BYTES
-            )));
-        }
-        self.attempt.write(&text, tx.now, tx)?;
-        Ok(Some(text))
-    }
-}
-
 /// Command of a request that only reads.
 struct NoEffect;
 
@@ -450,31 +354,5 @@ impl Command for NoEffect {
 impl Request for NoEffect {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint(self.name(), &())
-    }
-}
-
-impl Attempt {
-    fn write(&self, text: &str, now: Timestamp, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        let epoch = Epoch::of(now);
-        let answer = match StoredAnswer::pieces(text).as_slice() {
-            [whole] => StoredAnswer::Inline((*whole).to_owned()),
-            pieces => {
-                let mut count = 0;
-                for (number, piece) in (0_u32..).zip(pieces) {
-                    let part = schema::RecordPart { text: (*piece).to_owned() };
-                    let slot = schema::record_part(epoch, self.account.id(), number, &self.key);
-                    tx.put(&slot, &part)?;
-                    count = number.saturating_add(1);
-                }
-                StoredAnswer::Parts(count)
-            }
-        };
-        let record = Record {
-            fingerprint: self.fingerprint,
-            mark: self.mark.clone(),
-            completed_at: now,
-            answer,
-        };
-        tx.put(&schema::record(epoch, self.account.id(), &self.key), &record)
     }
 }

@@ -11,7 +11,10 @@ use std::{
 use async_trait::async_trait;
 use event_listener::Event;
 
-use super::{Decoded, Patience, in_flight::InFlight, resident::Residents, stripes::Stripes};
+use super::{
+    Decoded, Patience, in_flight::InFlight, resident::Residents, stripes::Stripes,
+    together::Together,
+};
 use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
 
 /// State that all clones of a handle share.
@@ -19,6 +22,7 @@ pub(in crate::engine) struct Shared {
     pub(in crate::engine) store: Arc<dyn Store>,
     pub(in crate::engine) entropy: Arc<dyn Entropy>,
     pub(in crate::engine) stripes: Stripes,
+    pub(in crate::engine) together: Together,
     pub(in crate::engine) in_flight: Arc<InFlight>,
     pub(in crate::engine) decoded: Decoded,
     pub(in crate::engine) residents: Residents,
@@ -42,6 +46,7 @@ impl Shared {
             store: Arc::new(store),
             entropy: Arc::new(entropy),
             stripes: Stripes::new(),
+            together: Together::default(),
             in_flight: Arc::default(),
             decoded: Decoded::new(),
             residents: Residents::new(),

@@ -257,8 +257,13 @@ impl Drop for Holding {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
     use super::*;
-    use crate::{SeededEntropy, Timestamp};
+    use crate::{SeededEntropy, Timestamp, store::MemoryTurns};
 
     #[test]
     fn locks_that_are_held_stay_among_those_that_are_wanted() {
@@ -274,5 +279,28 @@ mod tests {
         assert_eq!(both.len(), 2);
         pollster::block_on(held.take(both));
         assert_eq!(held.missing(&account, &[one, two]), None);
+    }
+    #[test]
+    fn a_turn_that_is_kept_for_a_caller_who_goes_away_is_given_back() {
+        let (stripes, turns) = (Stripes::new(), Arc::new(MemoryTurns::new()));
+        stripes.take_turns(Arc::<MemoryTurns>::clone(&turns));
+        let (place, mut context) = (BTreeSet::from([7]), Context::from_waker(Waker::noop()));
+        let (mut first, mut second) = (stripes.hold_none(), stripes.hold_none());
+        pollster::block_on(async {
+            first.take(place.clone()).await;
+            first.lose().await;
+        });
+        {
+            let mut waits = pin!(second.take(place));
+            assert!(waits.as_mut().poll(&mut context).is_pending());
+            drop(first);
+            let mut other = pin!(turns.take(7));
+            assert!(
+                other.as_mut().poll(&mut context).is_pending(),
+                "the turn is kept for the second"
+            );
+        }
+        let mut other = pin!(turns.take(7));
+        assert!(other.as_mut().poll(&mut context).is_ready(), "the second has gone away");
     }
 }

@@ -45,9 +45,10 @@ pub(in crate::engine) async fn sort<'a>(
     tx.lock(&found.collect::<Vec<_>>()).await?;
     let slots: Vec<_> =
         events(batch).map(|event| schema::event_key(tx.account, &event.idempotency_key)).collect();
-    // A backfill may bring an event that is there already.
+    // A backfill may bring an event that is there already, and one of another request may come in this commit too.
+    let may_be_there = into.is_some() || slots.iter().any(|slot| tx.is_put(slot));
     let table = slots.first().map(|slot| slot.key().table());
-    let is_trusted = into.is_none() && table.is_some_and(|table| tx.trust_caller(table));
+    let is_trusted = !may_be_there && table.is_some_and(|table| tx.trust_caller(table));
     let entries = match is_trusted {
         true => vec![None; slots.len()],
         false => tx.get_all(&slots).await?,
@@ -164,11 +165,15 @@ async fn customers<'a>(
     });
     let slots: Vec<_> = externals.collect();
     let mut aliases = tx.find_rows(&slots).await?.into_iter().zip(slots);
-    let (mut ids, mut new) = (Vec::new(), Vec::new());
+    let (mut ids, mut new, mut customers) = (Vec::new(), Vec::new(), HashMap::default());
     for name in named {
         match name {
             IdOr::Id(id) => ids.push((name, *id, None)),
             IdOr::External(external) => match aliases.next() {
+                // Another request of this commit has reserved it: it goes on to be locked by this name.
+                Some((Some(CustomerAlias { customer_id, .. }), slot)) if tx.is_put(&slot) => {
+                    customers.insert(name, Found::Reserved(customer_id, external));
+                }
                 Some((Some(CustomerAlias { customer_id, .. }), slot)) => {
                     ids.push((name, customer_id, Some(slot)));
                 }
@@ -177,7 +182,6 @@ async fn customers<'a>(
             },
         }
     }
-    let mut customers = HashMap::default();
     for (name, external, slot) in new {
         let customer_id = CustomerId::generate(tx.now, tx.entropy());
         let guard = tx.guard(customer_id).await?;
