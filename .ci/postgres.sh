@@ -3,9 +3,10 @@
 #
 #   .ci/postgres.sh cargo nextest run -p accrue-postgres
 #
-# The server listens on a local socket alone, and keeps its data in a folder under TMPDIR that goes with it. Its programs
-# are found in POSTGRES_BIN, by default the newest of Debian's. It refuses to run as root: root runs it as the user
-# that POSTGRES_USER names, by default postgres.
+# The server has the settings that PostgreSQL comes with (fsync and synchronous_commit are on) but for
+# max_connections. It listens on a local socket alone, and keeps its data in a folder under TMPDIR that goes with it. Its
+# programs are found in POSTGRES_BIN, by default the newest of Debian's. It refuses to run as root: root runs it as the
+# user that POSTGRES_USER names, by default postgres.
 set -euo pipefail
 
 [[ $# -gt 0 ]] || { echo "usage: $0 COMMAND..." >&2; exit 2; }
@@ -41,7 +42,8 @@ fi
 pushd "$folder" >/dev/null # The server's user may not be able to read the current folder.
 as_server "$BIN/initdb" --pgdata="$folder/data" --username=test --auth=trust >"$folder/initdb.log"
 as_server "$BIN/pg_ctl" --pgdata="$folder/data" --silent --wait --log="$folder/log" \
-  --options="-c listen_addresses='' -c unix_socket_directories='$folder' -c max_connections=200" start
+  --options="-c listen_addresses='' -c unix_socket_directories='$folder' -c max_connections=300" start
+as_server "$BIN/createdb" --host="$folder" --username=test test
 popd >/dev/null
 
 ACCRUE_POSTGRES="host=$folder user=test" "$@"

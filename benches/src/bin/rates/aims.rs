@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use crate::{
     operation::Operation,
     report::Report,
-    sides::{Name, Statements},
+    sides::{Name, PROCESSES, Statements},
 };
 
 /// The callers with whom a durable commit is held against the append log.
@@ -17,7 +17,7 @@ pub(crate) fn judged(report: &Report) -> String {
         let Some(found) = found else { continue };
         let met = if found >= least { "met" } else { "missed" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{what:<62} at least {least:>5.2}, found {found:>7.2}: {met}");
+        let _ = writeln!(text, "{what:<74} at least {least:>5.2}, found {found:>7.2}: {met}");
     }
     if text.is_empty() {
         text
@@ -69,5 +69,24 @@ fn aims(report: &Report) -> Vec<Aim> {
             aims.push(Aim { what, found: to_raw(operation), least });
         }
     }
+    let of_postgres = |operation, callers, processes| {
+        let (of, to) = (Name::AccruePostgres(processes), Name::Postgres(Statements::One));
+        report.ratio(operation, callers, of, to)
+    };
+    let all = format!("{MANY} callers");
+    for (processes, of, what, least) in [
+        (1, Operation::Commit, format!("keyed ingest, {all} and customers"), 0.9),
+        (PROCESSES, Operation::Commit, format!("the same in {PROCESSES} processes"), 0.8),
+        (1, Operation::OneCustomer, format!("keyed ingest, {all}, one customer"), 0.7),
+        (PROCESSES, Operation::OneCustomer, format!("the same in {PROCESSES} processes"), 0.7),
+    ] {
+        let what = format!("on postgres: {what}, of postgres, at once");
+        aims.push(Aim { what, found: of_postgres(of, MANY, processes), least });
+    }
+    aims.push(Aim {
+        what: "on postgres: batches of 500, of postgres, at once".to_owned(),
+        found: worst(&|callers| of_postgres(Operation::Batch, callers, 1)),
+        least: 0.9,
+    });
     aims
 }

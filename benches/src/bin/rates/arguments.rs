@@ -28,11 +28,11 @@ pub(crate) struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
-    /// The connection string of a PostgreSQL that is measured too
+    /// The connection string of a PostgreSQL that is measured too [default: that in ACCRUE_POSTGRES]
     ///
-    /// Each measurement drops the schemas accrue_rates_many and accrue_rates_one and makes them anew.
+    /// Each measurement drops the schemas whose names begin with accrue_rates and makes them anew.
     #[arg(long, value_name = "STRING")]
-    pub(crate) postgres: Option<String>,
+    postgres: Option<String>,
 
     /// Where the stores and the log are kept while they are measured [default: a temporary folder]
     #[arg(long, value_name = "FOLDER")]
@@ -54,6 +54,10 @@ impl Arguments {
 
     pub(crate) fn operations(&self) -> Vec<Operation> {
         all_if_none(&self.operations, Operation::value_variants())
+    }
+
+    pub(crate) fn postgres(&self) -> Option<String> {
+        self.postgres.clone().or_else(|| std::env::var("ACCRUE_POSTGRES").ok())
     }
 
     pub(crate) fn callers(&self) -> Vec<u64> {

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub(crate) enum Operation {
     /// An ingest of one event under an idempotency key
     Commit,
+    /// The same, of one customer for all callers
+    OneCustomer,
     /// An ingest of 500 events under an idempotency key
     Batch,
     /// A customer by its id, of 1,000
@@ -19,6 +21,7 @@ impl Operation {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Commit => "keyed ingest of one event, calls per second",
+            Self::OneCustomer => "the same, all callers on one customer",
             Self::Batch => "keyed ingest of batches of 500, events per second",
             Self::Fetch => "fetch of a customer by id, calls per second",
             Self::Page => "page of 20 customers, calls per second",
@@ -26,13 +29,13 @@ impl Operation {
     }
 
     pub(crate) const fn writes(self) -> bool {
-        matches!(self, Self::Commit | Self::Batch)
+        matches!(self, Self::Commit | Self::OneCustomer | Self::Batch)
     }
 
     /// How many events a call ingests.
     pub(crate) const fn events(self) -> u64 {
         match self {
-            Self::Commit => 1,
+            Self::Commit | Self::OneCustomer => 1,
             Self::Batch => accrue_benches::BATCH,
             Self::Fetch | Self::Page => 0,
         }
@@ -42,7 +45,7 @@ impl Operation {
     pub(crate) const fn counted(self) -> u64 {
         match self {
             Self::Batch => accrue_benches::BATCH,
-            Self::Commit | Self::Fetch | Self::Page => 1,
+            Self::Commit | Self::OneCustomer | Self::Fetch | Self::Page => 1,
         }
     }
 
@@ -53,7 +56,7 @@ impl Operation {
         }
         // So that a round takes from a part of a second to a few of them.
         let (fixed, shared) = match self {
-            Self::Commit => (50, 1_000),
+            Self::Commit | Self::OneCustomer => (50, 1_000),
             Self::Batch => (2, 16),
             Self::Fetch => (500, 200_000),
             Self::Page => (50, 10_000),

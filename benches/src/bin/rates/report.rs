@@ -90,16 +90,20 @@ impl Report {
         for side in self.sides(operation) {
             let rates = callers.iter().map(|callers| self.rate(operation, *callers, side));
             line(&mut text, &side.to_string(), rates.map(|rate| rate.map(thousands)));
-            let Name::Accrue(backend) = side else { continue };
+            let (is_durable, raw) = match side {
+                Name::Accrue(backend) => (backend.is_durable(), Some(Name::Raw(backend))),
+                Name::AccruePostgres(_) => (true, None),
+                Name::AppendLog | Name::Postgres(_) | Name::Raw(_) => continue,
+            };
             let ratios = |ratio: &dyn Fn(u64) -> Option<f64>| {
                 let ratios = callers.iter().map(|callers| ratio(*callers));
                 ratios.map(|ratio| ratio.map(|ratio| format!("{ratio:.2}"))).collect::<Vec<_>>()
             };
             let to = |to| ratios(&|callers| self.ratio(operation, callers, side, to));
             let to_postgres = |statements| to(Name::Postgres(statements));
-            let of_log = if backend.is_durable() { to(Name::AppendLog) } else { Vec::new() };
+            let of_log = if is_durable { to(Name::AppendLog) } else { Vec::new() };
             for (name, ratios) in [
-                ("  of raw", to(Name::Raw(backend))),
+                ("  of raw", raw.map(to).unwrap_or_default()),
                 ("  of append log", of_log),
                 ("  of postgres, by event", to_postgres(Statements::Many)),
                 ("  of postgres, at once", to_postgres(Statements::One)),

@@ -3,6 +3,7 @@
 mod append_log;
 mod engine;
 mod postgres;
+mod postgres_store;
 mod raw;
 
 use std::{fmt, path::Path};
@@ -37,6 +38,8 @@ pub(crate) enum Name {
     Raw(Backend),
     /// The engine.
     Accrue(Backend),
+    /// The engine on PostgreSQL, as so many processes have it.
+    AccruePostgres(usize),
 }
 
 /// How a transaction is told to PostgreSQL.
@@ -47,6 +50,9 @@ pub(crate) enum Statements {
     /// As one statement.
     One,
 }
+
+/// How many processes have the engine on PostgreSQL where there are several.
+pub(crate) const PROCESSES: usize = 4;
 
 /// Opens all sides on what the account has at first.
 pub(crate) fn open(
@@ -60,19 +66,24 @@ pub(crate) fn open(
     if operation.writes() {
         sides.push(Box::new(AppendLog::create(&folder.join("log"))?));
     }
-    if let Some(server) = &arguments.postgres {
+    if let Some(server) = &arguments.postgres() {
         let open = |statements| Postgres::open(server, statements, callers, source);
         if operation.writes() {
             sides.push(Box::new(open(Statements::Many)?));
         }
         sides.push(Box::new(open(Statements::One)?));
+        for processes in [1, PROCESSES] {
+            let accounts = postgres_store::open(server, processes, source)?;
+            sides.push(Box::new(Engine::new(Name::AccruePostgres(processes), accounts)));
+        }
     }
     for backend in arguments.backends() {
         let raw = backend.open_raw(&folder.join(format!("{backend}-raw")))?;
         source.set_up(&*raw)?;
         sides.push(Box::new(Raw::new(backend, raw)));
         let store = backend.open(&folder.join(format!("{backend}-accrue")))?;
-        sides.push(Box::new(Engine::new(backend, source.account_in(store)?)));
+        let accounts = source.accounts_in(vec![store])?;
+        sides.push(Box::new(Engine::new(Name::Accrue(backend), accounts)));
     }
     Ok(sides)
 }
@@ -85,6 +96,8 @@ impl fmt::Display for Name {
             Self::Postgres(Statements::One) => f.write_str("postgres, at once"),
             Self::Raw(backend) => write!(f, "{backend}, raw"),
             Self::Accrue(backend) => write!(f, "{backend}, accrue"),
+            Self::AccruePostgres(1) => f.write_str("postgres, accrue"),
+            Self::AccruePostgres(processes) => write!(f, "postgres, accrue x{processes}"),
         }
     }
 }

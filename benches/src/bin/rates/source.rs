@@ -68,10 +68,10 @@ impl Source {
         self.callers * self.calls
     }
 
-    /// The account in another store, after the rows of the setting up were written there.
-    pub(crate) fn account_in(&mut self, store: Arc<dyn Store>) -> Outcome<Account> {
-        self.set_up(&*store)?;
-        self.workload.account_in(store)
+    /// The account in another store, after the rows of the setting up were written there; once for each handle on it.
+    pub(crate) fn accounts_in(&mut self, handles: Vec<Arc<dyn Store>>) -> Outcome<Vec<Account>> {
+        self.set_up(&**handles.first().ok_or("found no store")?)?;
+        handles.into_iter().map(|store| self.workload.account_in(store)).collect()
     }
 
     /// Writes what the account has before the first round.
@@ -111,10 +111,13 @@ impl Source {
         let number = self.requests;
         self.requests += 1;
         Ok(match self.operation {
-            Operation::Commit | Operation::Batch => Request::Ingest {
-                key: IdempotencyKey::parse(format!("call-{number:032}"))?,
-                events: self.workload.next_of(caller, self.operation.events())?,
-            },
+            Operation::Commit | Operation::OneCustomer | Operation::Batch => {
+                let customer = if self.operation == Operation::OneCustomer { 0 } else { caller };
+                Request::Ingest {
+                    key: IdempotencyKey::parse(format!("call-{number:032}"))?,
+                    events: self.workload.next_of(customer, self.operation.events())?,
+                }
+            }
             Operation::Fetch => {
                 let customers = self.workload.customers();
                 // One after the other, far from where the next caller is.

@@ -1,5 +1,5 @@
 use accrue::Account;
-use accrue_benches::{Backend, Outcome};
+use accrue_benches::Outcome;
 use pollster::block_on;
 
 use super::{Name, Side};
@@ -8,26 +8,25 @@ use crate::{
     source::{Request, Round},
 };
 
-/// The engine on a backend.
+/// The engine on a store: callers have its handles in turn.
 pub(crate) struct Engine {
-    backend: Backend,
-    account: Account,
+    name: Name,
+    accounts: Vec<Account>,
 }
 
 impl Engine {
-    pub(crate) const fn new(backend: Backend, account: Account) -> Self {
-        Self { backend, account }
+    pub(crate) const fn new(name: Name, accounts: Vec<Account>) -> Self {
+        Self { name, accounts }
     }
 }
 
 impl Side for Engine {
     fn name(&self) -> Name {
-        Name::Accrue(self.backend)
+        self.name
     }
 
     fn callers<'a>(&'a mut self, round: &Round) -> Outcome<Vec<Caller<'a>>> {
-        let account = &self.account;
-        let caller = |requests: &Vec<Request>| -> Caller<'a> {
+        let caller = |(requests, account): (&Vec<Request>, &'a Account)| -> Caller<'a> {
             let requests = requests.clone();
             Box::new(move || {
                 for request in requests {
@@ -36,6 +35,6 @@ impl Side for Engine {
                 Ok(())
             })
         };
-        Ok(round.requests.iter().map(caller).collect())
+        Ok(round.requests.iter().zip(self.accounts.iter().cycle()).map(caller).collect())
     }
 }
