@@ -6,5 +6,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-ACCRUE_RECEIVED="$work" cargo test --locked -p accrue-crash-tests --test deliveries -- --nocapture
+ACCRUE_RECEIVED="$work" cargo test --locked --workspace --test deliveries -- --nocapture
 PYTHONPATH="${CARGO_TARGET_DIR:-target}/clients/python/installed" python3 tests/clients/python/verify.py "$work"/*.jsonl
