@@ -1,0 +1,108 @@
+//! What the servers say of all that was asked.
+
+use std::net::SocketAddr;
+
+use accrue::Timestamp;
+use accrue_load_tests::{Asked, Expected, Outcome, Verdict};
+use tokio::task::JoinSet;
+
+use crate::{messages::Messages, setting::Setting};
+
+/// How many ask again at once.
+const CLIENTS: usize = 8;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) replays: usize,
+    pub(crate) lost: usize,
+    pub(crate) doubled: usize,
+    /// Thresholds that were told of.
+    pub(crate) alerts: usize,
+}
+
+impl Found {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.replays += other.replays;
+        self.lost += other.lost;
+        self.doubled += other.doubled;
+        self.alerts += other.alerts;
+    }
+
+    fn of(verdict: &Verdict) -> Self {
+        let Verdict { replays, lost, doubled, .. } = *verdict;
+        Self { replays, lost, doubled, alerts: 0 }
+    }
+}
+
+/// Looks each effect up by itself, of the requests that were answered.
+pub(crate) async fn effects(server: SocketAddr, asked: &[Asked]) -> Outcome<Found> {
+    let mut verdict = Verdict::new(server);
+    let expected = Expected::of(asked.iter().filter(|asked| asked.answer.is_some()));
+    verdict.has_events(&expected).await?;
+    verdict.has_customers(&expected).await?;
+    Ok(Found::of(&verdict))
+}
+
+/// Compares the figures of a round with those of all requests, at each server.
+pub(crate) async fn figures(
+    servers: &[SocketAddr],
+    setting: &Setting,
+    asked: &[Asked],
+) -> Outcome<Found> {
+    let (mut found, expected) = (Found::default(), Expected::of(asked));
+    for server in servers {
+        let mut verdict = Verdict::new(*server);
+        for (customer, subscription) in &setting.customers {
+            let tokens = expected.tokens.get(customer).copied().unwrap_or(0);
+            verdict.uses(subscription, setting.start, tokens).await?;
+        }
+        found.add(Found::of(&verdict));
+    }
+    Ok(found)
+}
+
+/// Counts the events of all rounds.
+pub(crate) async fn counts(server: SocketAddr, start: Timestamp, events: usize) -> Outcome<Found> {
+    let mut verdict = Verdict::new(server);
+    verdict.counts(start, events).await?;
+    Ok(Found::of(&verdict))
+}
+
+/// Compares the alerts of a round with those that its usage makes fire.
+pub(crate) fn alerts(messages: &Messages, setting: &Setting, asked: &[Asked]) -> Found {
+    let (mut found, expected) = (Found::default(), Expected::of(asked));
+    for (customer, subscription) in &setting.customers {
+        let tokens = expected.tokens.get(customer).copied().unwrap_or(0);
+        let [told, reached] = messages.of(subscription, tokens);
+        found.alerts += told.len();
+        if told != reached {
+            eprintln!("alerts of {customer}, who has {tokens} tokens: {told:?}");
+            let lost = reached.iter().filter(|value| !told.contains(value)).count();
+            found.lost += lost;
+            found.doubled += (told.len() + lost).saturating_sub(reached.len());
+        }
+    }
+    found
+}
+
+/// Asks everything again that was answered, at one server after another.
+pub(crate) async fn replays(servers: &[SocketAddr], asked: &[Asked]) -> Outcome<Found> {
+    let mut clients = JoinSet::new();
+    let apart = asked.len().div_ceil(CLIENTS).max(1);
+    for (asked, server) in asked.chunks(apart).zip(servers.iter().cycle()) {
+        let (asked, server) = (asked.to_vec(), *server);
+        clients.spawn(async move {
+            let mut verdict = Verdict::new(server);
+            for asked in &asked {
+                verdict.replays(asked).await?;
+            }
+            Outcome::Ok(Found::of(&verdict))
+        });
+    }
+    let mut found = Found::default();
+    while let Some(of_client) = clients.join_next().await {
+        found.add(of_client??);
+    }
+    Ok(found)
+}
