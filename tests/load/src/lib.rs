@@ -21,7 +21,7 @@ pub use self::{
     options::{Framework, ServerOptions, serve_if_asked},
     server::{Launch, Server, Starting},
     store::Store,
-    verdict::{Expected, Verdict},
+    verdict::{Expected, Verdict, rows},
     work::{Ask, Asked, CREDITS, Effect, Sent, Worker},
 };
 

@@ -49,6 +49,11 @@ impl Launch {
         Self { command, logs: None, count: 0 }
     }
 
+    /// Starts servers with one more argument.
+    pub fn with(&mut self, argument: &str) {
+        self.command.arg(argument);
+    }
+
     /// Has servers log to files in a folder, each to one of its own.
     pub fn log_to(&mut self, folder: PathBuf) {
         self.logs = Some(folder);

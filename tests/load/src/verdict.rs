@@ -151,12 +151,7 @@ impl Verdict {
     /// # Errors
     ///
     /// Where it is not answered.
-    pub async fn uses(
-        &mut self,
-        subscription: &str,
-        start: Timestamp,
-        tokens: u64,
-    ) -> Outcome<()> {
+    pub async fn uses(&mut self, subscription: &str, start: Timestamp, tokens: u64) -> Outcome<()> {
         let [start, end] = [start, before_now(Duration::ZERO)].map(in_query);
         let path = format!(
             "/subscriptions/{subscription}/usage?timeframe_start={start}&timeframe_end={end}"
@@ -180,7 +175,12 @@ impl Verdict {
     }
 }
 
-fn rows(answer: &Value) -> Outcome<&Vec<Value>> {
+/// Returns the rows of a list.
+///
+/// # Errors
+///
+/// Where it is none.
+pub fn rows(answer: &Value) -> Outcome<&Vec<Value>> {
     let rows = answer.get("data").and_then(Value::as_array);
     Ok(rows.ok_or_else(|| format!("an answer without rows: {answer}"))?)
 }

@@ -21,6 +21,8 @@ pub(crate) struct Figures {
     /// Requests that never were answered.
     unanswered: usize,
     pub(crate) found: Found,
+    /// Messages of alerts, and how often one of them was delivered again.
+    pub(crate) messages: [usize; 2],
     /// What came instead of answers.
     pub(crate) doubts: BTreeMap<String, usize>,
     /// From the end of a primary to the next answer, where commits wait for a new standby and where they do not.
@@ -64,7 +66,8 @@ impl fmt::Display for Figures {
             ("in doubt", self.in_doubt),
             ("done", self.done),
             ("replays", self.found.replays),
-            ("alerts", self.found.alerts),
+            ("alerts", self.messages[0]),
+            ("delivered again", self.messages[1]),
             ("refused", self.refused),
             ("unanswered", self.unanswered),
             ("lost", self.found.lost),

@@ -6,7 +6,10 @@ use accrue::Timestamp;
 use accrue_load_tests::{Asked, Expected, Outcome, Verdict};
 use tokio::task::JoinSet;
 
-use crate::{messages::Messages, setting::Setting};
+use crate::{
+    messages::Messages,
+    setting::{STEP, Setting, THRESHOLDS},
+};
 
 /// How many ask again at once.
 const CLIENTS: usize = 8;
@@ -17,8 +20,6 @@ pub(crate) struct Found {
     pub(crate) replays: usize,
     pub(crate) lost: usize,
     pub(crate) doubled: usize,
-    /// Thresholds that were told of.
-    pub(crate) alerts: usize,
 }
 
 impl Found {
@@ -26,12 +27,11 @@ impl Found {
         self.replays += other.replays;
         self.lost += other.lost;
         self.doubled += other.doubled;
-        self.alerts += other.alerts;
     }
 
     fn of(verdict: &Verdict) -> Self {
         let Verdict { replays, lost, doubled, .. } = *verdict;
-        Self { replays, lost, doubled, alerts: 0 }
+        Self { replays, lost, doubled }
     }
 }
 
@@ -69,21 +69,32 @@ pub(crate) async fn counts(server: SocketAddr, start: Timestamp, events: usize) 
     Ok(Found::of(&verdict))
 }
 
-/// Compares the alerts of a round with those that its usage makes fire.
-pub(crate) fn alerts(messages: &Messages, setting: &Setting, asked: &[Asked]) -> Found {
-    let (mut found, expected) = (Found::default(), Expected::of(asked));
-    for (customer, subscription) in &setting.customers {
+/// Compares the alerts of a round with those that its usage makes fire, once they are told.
+pub(crate) async fn alerts(
+    messages: &mut Messages,
+    setting: &Setting,
+    asked: &[Asked],
+) -> Outcome<Found> {
+    let expected = Expected::of(asked);
+    let reached = setting.customers.iter().map(|(customer, subscription)| {
         let tokens = expected.tokens.get(customer).copied().unwrap_or(0);
-        let [told, reached] = messages.of(subscription, tokens);
-        found.alerts += told.len();
+        let reached = (1..=THRESHOLDS).map(|nth| nth * STEP).take_while(|value| *value <= tokens);
+        (subscription, reached.collect::<Vec<_>>())
+    });
+    let reached: Vec<_> = reached.collect();
+    let count = reached.iter().map(|(_, values)| values.len()).sum();
+    messages.wait_for(reached.iter().map(|(of, _)| of.as_str()), count).await?;
+    let mut found = Found::default();
+    for (subscription, reached) in reached {
+        let told = messages.of(subscription);
         if told != reached {
-            eprintln!("alerts of {customer}, who has {tokens} tokens: {told:?}");
+            eprintln!("alerts of {subscription}: {told:?}, expected {reached:?}");
             let lost = reached.iter().filter(|value| !told.contains(value)).count();
             found.lost += lost;
             found.doubled += (told.len() + lost).saturating_sub(reached.len());
         }
     }
-    found
+    Ok(found)
 }
 
 /// Asks everything again that was answered, at one server after another.

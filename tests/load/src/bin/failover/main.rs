@@ -81,6 +81,8 @@ async fn run(options: &Options, seed: u64) -> Outcome<ExitCode> {
         ServerOptions { framework: options.framework, store, server: options.server.clone() };
     let mut launch = server.launch(&folder.path().join("store"))?;
     launch.log_to(folder.path().to_owned());
+    // Messages go to this process.
+    launch.with("--webhook-allow-private");
     let mut trial = Trial::begin(&mut launch, pair, options, seed).await?;
     let ended = match options.asynchronous {
         false => trial.run(options.rounds).await,

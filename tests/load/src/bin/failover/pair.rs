@@ -45,6 +45,7 @@ impl Pair {
             "max_locks_per_transaction = 256",
             "wal_keep_size = '256MB'",
             "wal_receiver_status_interval = 1",
+            "recovery_init_sync_method = syncfs",
         ]);
         let standby = Server::standby(&primary, STANDBY, &[]);
         Self { primary, standby, is_synchronous }

@@ -3,9 +3,7 @@
 use std::net::SocketAddr;
 
 use accrue::Timestamp;
-use accrue_load_tests::{
-    Catalogue, Client, Outcome, Request, id, new_customer, new_subscription,
-};
+use accrue_load_tests::{Catalogue, Client, Outcome, Request, id, new_customer, new_subscription};
 use serde_json::json;
 
 /// Thresholds lie so many tokens apart.
@@ -32,8 +30,7 @@ impl Setting {
         start: Timestamp,
     ) -> Outcome<Self> {
         let mut client = Client::new(server);
-        let thresholds: Vec<_> =
-            (1..=THRESHOLDS).map(|nth| json!({"value": nth * STEP})).collect();
+        let thresholds: Vec<_> = (1..=THRESHOLDS).map(|nth| json!({"value": nth * STEP})).collect();
         let alert = json!({
             "type": "usage_exceeded", "metric_id": catalogue.tokens, "thresholds": thresholds,
         });

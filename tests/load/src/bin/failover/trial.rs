@@ -32,9 +32,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Servers on a database that fails over.
 pub(crate) struct Trial {
-    pair: Pair,
-    /// They are killed when this is dropped.
+    /// They are killed when this is dropped, before their database ends.
     _servers: Vec<Server>,
+    pair: Pair,
     addresses: Vec<SocketAddr>,
     catalogue: Catalogue,
     start: Timestamp,
@@ -70,17 +70,18 @@ impl Trial {
         let addresses: Vec<_> = servers.iter().map(Server::address).collect();
         let first = *addresses.first().ok_or("there is no server")?;
         let catalogue = Catalogue::create(&mut Client::new(first)).await?;
+        let messages = Messages::begin(first).await?;
         pair.join().await?;
         Ok(Self {
-            pair,
             _servers: servers,
+            pair,
             addresses,
             catalogue,
             start: before_now(Duration::from_secs(24 * 60 * 60)),
             callers: options.callers.max(1),
             alone: Alone::Answers,
             dice: Dice::new(seed),
-            messages: Messages::default(),
+            messages,
             past: Vec::new(),
             events: 0,
             figures: Figures::default(),
@@ -111,9 +112,13 @@ impl Trial {
                 return Ok(());
             }
         }
+        let delivered = self.messages.delivered().await?;
+        self.figures.messages = delivered;
         for (setting, asked) in std::mem::take(&mut self.past) {
-            self.figures.found.add(judge::replays(&self.addresses, &asked).await?);
-            self.figures.found.add(judge::figures(&self.addresses, &setting, &asked).await?);
+            let found = &mut self.figures.found;
+            found.add(judge::replays(&self.addresses, &asked).await?);
+            found.add(judge::figures(&self.addresses, &setting, &asked).await?);
+            found.add(judge::alerts(&mut self.messages, &setting, &asked).await?);
         }
         Ok(())
     }
@@ -201,9 +206,7 @@ impl Trial {
         self.events += Expected::of(asked).events.len();
         found.add(judge::counts(first, self.start, self.events).await?);
         found.add(judge::figures(&self.addresses, setting, asked).await?);
-        self.messages.read(&self.pair.connection()).await?;
-        found.add(judge::alerts(&self.messages, setting, asked));
-        found.doubled += std::mem::take(&mut self.messages.again);
+        found.add(judge::alerts(&mut self.messages, setting, asked).await?);
         found.add(judge::replays(&self.addresses, asked).await?);
         found.add(judge::figures(&self.addresses, setting, asked).await?);
         Ok(())
