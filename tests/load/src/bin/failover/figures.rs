@@ -58,6 +58,7 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [alerts, again] = self.messages;
         let mut table = Table::new();
         table.load_preset(NOTHING);
         for (what, count) in [
@@ -66,8 +67,8 @@ impl fmt::Display for Figures {
             ("in doubt", self.in_doubt),
             ("done", self.done),
             ("replays", self.found.replays),
-            ("alerts", self.messages[0]),
-            ("delivered again", self.messages[1]),
+            ("alerts", alerts),
+            ("delivered again", again),
             ("refused", self.refused),
             ("unanswered", self.unanswered),
             ("lost", self.found.lost),
@@ -98,6 +99,6 @@ impl fmt::Display for Figures {
     }
 }
 
-fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     format!("{}.{:02} s", time.as_secs(), time.subsec_millis() / 10)
 }

@@ -12,7 +12,10 @@ mod progress;
 mod setting;
 mod trial;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use accrue::{Entropy as _, SystemEntropy};
 use accrue_load_tests::{Framework, Outcome, ServerOptions, Store, serve_if_asked};
@@ -75,12 +78,23 @@ fn main() -> Outcome<ExitCode> {
 
 async fn run(options: &Options, seed: u64) -> Outcome<ExitCode> {
     let folder = tempfile::tempdir()?;
+    let ended = attempt(options, seed, folder.path()).await;
+    if let Ok(true) = ended {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("what the servers logged is in {}", folder.keep().display());
+    ended?;
+    Ok(ExitCode::FAILURE)
+}
+
+/// Tells whether it came out as it is to.
+async fn attempt(options: &Options, seed: u64, folder: &Path) -> Outcome<bool> {
     let pair = Pair::start(!options.asynchronous);
     let store = Store::Postgres(pair.connection());
     let server =
         ServerOptions { framework: options.framework, store, server: options.server.clone() };
-    let mut launch = server.launch(&folder.path().join("store"))?;
-    launch.log_to(folder.path().to_owned());
+    let mut launch = server.launch(&folder.join("store"))?;
+    launch.log_to(folder.to_owned());
     // Messages go to this process.
     launch.with("--webhook-allow-private");
     let mut trial = Trial::begin(&mut launch, pair, options, seed).await?;
@@ -88,15 +102,9 @@ async fn run(options: &Options, seed: u64) -> Outcome<ExitCode> {
         false => trial.run(options.rounds).await,
         true => trial.run_behind(options.rounds).await,
     };
-    println!("{}", trial.figures());
-    let is_as_expected = match &ended {
-        Ok(()) => trial.figures().is_whole() != options.asynchronous,
-        Err(_) => false,
-    };
-    if !is_as_expected {
-        trial.keep_logs(folder.path())?;
-        eprintln!("what the servers logged is in {}", folder.keep().display());
-    }
+    let figures = trial.figures();
+    println!("{figures}");
+    trial.keep_logs(folder)?;
     ended?;
-    Ok(if is_as_expected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if options.asynchronous { figures.has_lost() } else { figures.is_whole() })
 }

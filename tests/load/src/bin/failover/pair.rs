@@ -1,6 +1,6 @@
 //! Two servers of PostgreSQL, of which one is the standby of the other.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fmt, fs, path::Path, time::Duration};
 
 use accrue_load_tests::{Outcome, pause};
 use accrue_postgres_server::{Server, execute, number};
@@ -37,6 +37,24 @@ pub(crate) enum Alone {
     Answers,
 }
 
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Immediate => "stopped at once",
+            Self::Killed => "killed",
+        })
+    }
+}
+
+impl fmt::Display for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Waits => "which wait for a standby",
+            Self::Answers => "which wait for none",
+        })
+    }
+}
+
 impl Pair {
     /// Makes both. Where they are synchronous, a commit is answered once the standby has it.
     pub(crate) fn start(is_synchronous: bool) -> Self {
@@ -59,7 +77,7 @@ impl Pair {
 
     /// Lets commits wait for the standby from now on, where the two are synchronous, and returns once it has all that
     /// was answered before.
-    pub(crate) async fn join(&self) -> Outcome<()> {
+    pub(crate) async fn join(&self) {
         if self.is_synchronous {
             self.primary.configure(&[&names(Alone::Waits)]);
             block_in_place(|| self.primary.reload());
@@ -70,7 +88,6 @@ impl Pair {
         let now = "SELECT (pg_current_wal_flush_lsn() - '0/0')::int8";
         let now = self.on_primary(|connection| number(connection, now));
         self.until(&format!("flush_lsn - '0/0' >= {now}")).await;
-        Ok(())
     }
 
     /// Ends the primary.
@@ -88,9 +105,9 @@ impl Pair {
     }
 
     /// Makes the server that has ended anew, as a standby, and says what that does once it is the primary.
-    pub(crate) async fn rebuild(&self, alone: Alone) -> Outcome<()> {
+    pub(crate) async fn rebuild(&self, alone: Alone) {
         block_in_place(|| self.standby.rebuild(&self.primary, STANDBY, &[&names(alone)]));
-        self.join().await
+        self.join().await;
     }
 
     /// Cuts the standby off, and returns once it receives nothing more.

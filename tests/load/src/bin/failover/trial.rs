@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     Options,
     caller::Caller,
-    figures::Figures,
+    figures::{Figures, seconds},
     judge,
     messages::Messages,
     pair::{Alone, Death, Pair},
@@ -71,7 +71,7 @@ impl Trial {
         let first = *addresses.first().ok_or("there is no server")?;
         let catalogue = Catalogue::create(&mut Client::new(first)).await?;
         let messages = Messages::begin(first).await?;
-        pair.join().await?;
+        timeout(PATIENCE, pair.join()).await?;
         Ok(Self {
             _servers: servers,
             pair,
@@ -102,7 +102,7 @@ impl Trial {
     pub(crate) async fn run(&mut self, rounds: usize) -> Outcome<()> {
         for _ in 0..rounds {
             let setting = self.setting().await?;
-            let load = self.load(&setting)?;
+            let load = self.load(&setting);
             pause(self.moment(LOAD)).await;
             self.fail_over(&load.progress).await?;
             let asked = self.stop(load).await?;
@@ -112,8 +112,7 @@ impl Trial {
                 return Ok(());
             }
         }
-        let delivered = self.messages.delivered().await?;
-        self.figures.messages = delivered;
+        self.figures.messages = self.messages.delivered().await?;
         for (setting, asked) in std::mem::take(&mut self.past) {
             let found = &mut self.figures.found;
             found.add(judge::replays(&self.addresses, &asked).await?);
@@ -127,10 +126,10 @@ impl Trial {
     pub(crate) async fn run_behind(&mut self, rounds: usize) -> Outcome<()> {
         for _ in 0..rounds {
             let setting = self.setting().await?;
-            self.pair.join().await?;
-            let load = self.load(&setting)?;
+            timeout(PATIENCE, self.pair.join()).await?;
+            let load = self.load(&setting);
             pause(self.moment(LOAD)).await;
-            self.pair.cut().await;
+            timeout(PATIENCE, self.pair.cut()).await?;
             timeout(PATIENCE, load.progress.more(ANSWERS)).await?;
             self.pair.end(Death::Killed);
             self.pair.promote();
@@ -140,7 +139,7 @@ impl Trial {
             if self.figures.has_lost() {
                 return Ok(());
             }
-            self.pair.rebuild(Alone::Answers).await?;
+            timeout(PATIENCE, self.pair.rebuild(Alone::Answers)).await?;
         }
         Ok(())
     }
@@ -151,7 +150,7 @@ impl Trial {
     }
 
     /// Lets callers ask, each at first another server.
-    fn load(&mut self, setting: &Setting) -> Outcome<Load> {
+    fn load(&mut self, setting: &Setting) -> Load {
         let (progress, mut workers) = (Arc::new(Progress::default()), JoinSet::new());
         for caller in 0..self.callers {
             let mut addresses = self.addresses.clone();
@@ -161,7 +160,7 @@ impl Trial {
             let customers = setting.of_caller(caller);
             workers.spawn(Worker::new(ask, name, customers, self.dice.next()).run());
         }
-        Ok(Load { progress, workers })
+        Load { progress, workers }
     }
 
     /// Ends the primary under load, promotes its standby, and gives that a standby.
@@ -172,13 +171,20 @@ impl Trial {
         self.pair.end(death);
         progress.mark();
         self.pair.promote();
-        self.figures.promotions.add(ended.elapsed());
-        self.pair.rebuild(next).await?;
-        let first = timeout(PATIENCE, progress.first()).await?;
+        let promotion = ended.elapsed();
+        timeout(PATIENCE, self.pair.rebuild(next)).await?;
+        let outage = timeout(PATIENCE, progress.first()).await? - ended;
         timeout(PATIENCE, progress.more(ANSWERS)).await?;
+        let round = self.figures.rounds + 1;
+        let [writes, answers] = [promotion, outage].map(seconds);
+        println!(
+            "{round}: {death}, writes after {writes}, answers after {answers}, {}",
+            self.alone
+        );
+        self.figures.promotions.add(promotion);
         let [waiting, answering] = &mut self.figures.outages;
         let outages = if self.alone == Alone::Waits { waiting } else { answering };
-        outages.add(first - ended);
+        outages.add(outage);
         self.alone = next;
         Ok(())
     }

@@ -21,9 +21,6 @@ use crate::{Options, caller::Caller, figures::Figures};
 /// Who has the events that are there from the beginning.
 const HISTORY: &str = "history";
 
-/// How long a server is under load at most before it is killed.
-const LOAD: Duration = Duration::from_millis(200);
-
 /// A store, and all that was asked of its servers.
 pub(crate) struct Life {
     launch: Launch,
@@ -34,6 +31,8 @@ pub(crate) struct Life {
     stored: usize,
     connections: usize,
     servers: usize,
+    /// How long servers are under load at most before one is killed.
+    load: Duration,
     /// How long a server takes to open the store.
     opening: Duration,
     dice: Dice,
@@ -66,6 +65,7 @@ impl Life {
             stored: options.stored,
             connections: options.connections,
             servers: options.servers,
+            load: Duration::from_millis(options.load),
             opening: begun.elapsed(),
             dice: Dice::new(options.seed),
             asked: Vec::new(),
@@ -110,7 +110,7 @@ impl Life {
             let caller = Caller::new(server.address(), Arc::clone(&is_over));
             workers.spawn(Worker::new(caller, name, customers.clone(), self.dice.next()).run());
         }
-        pause(self.moment(LOAD)?).await;
+        pause(self.moment(self.load)?).await;
         servers.remove(self.dice.below(servers.len())).kill().await?;
         is_over.store(true, Ordering::SeqCst);
         self.figures.kills += 1;

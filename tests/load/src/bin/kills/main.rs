@@ -35,6 +35,10 @@ struct Options {
     #[arg(long, default_value_t = 100_000)]
     stored: usize,
 
+    /// How long it is under load at most before it is killed, in milliseconds
+    #[arg(long, default_value_t = 200)]
+    load: u64,
+
     /// How many connections ask
     #[arg(long, default_value_t = 8)]
     connections: usize,
