@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use accrue::Timestamp;
-use accrue_load_tests::{Asked, Expected, Outcome, Verdict};
+use accrue_load_tests::{Answer, Asked, Expected, Outcome, Verdict};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -35,10 +35,11 @@ impl Found {
     }
 }
 
-/// Looks each effect up by itself, of the requests that were answered.
+/// Looks each effect up by itself, of the requests that were acknowledged.
 pub(crate) async fn effects(server: SocketAddr, asked: &[Asked]) -> Outcome<Found> {
     let mut verdict = Verdict::new(server);
-    let expected = Expected::of(asked.iter().filter(|asked| asked.answer.is_some()));
+    let is_done = |asked: &&Asked| asked.answer.as_ref().is_some_and(Answer::is_success);
+    let expected = Expected::of(asked.iter().filter(is_done));
     verdict.has_events(&expected).await?;
     verdict.has_customers(&expected).await?;
     Ok(Found::of(&verdict))
