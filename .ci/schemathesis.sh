@@ -4,7 +4,9 @@
 #
 # It needs Python with venv, and installs schemathesis where it is missing.
 #
-#     .ci/schemathesis.sh SERVER
+#     .ci/schemathesis.sh SERVER [OPTIONS OF SCHEMATHESIS...]
+#
+# The server has a new store, in memory or where ACCRUE_STORE says (.ci/new_store.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +19,9 @@ if [[ ! -x "$tools/bin/st" ]]; then
 fi
 
 work="$(mktemp -d)"
-"$SERVER" --listen 127.0.0.1:0 --store memory --api-key secret --rate-limit none >"$work/log" 2>&1 &
+options="$(.ci/new_store.sh "$work")"
+mapfile -t store <<<"$options"
+"$SERVER" --listen 127.0.0.1:0 "${store[@]}" --api-key secret --rate-limit none >"$work/log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 

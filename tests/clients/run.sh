@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# Drives both servers of the examples with the published clients of npm, of PyPI and of crates.io.
+# Drives servers of the examples with the published clients of npm, of PyPI and of crates.io: those that are named, or both.
+#
+#   tests/clients/run.sh [axum-server] [actix-server]
+#
+# Each client has a server with a new store, in memory or where ACCRUE_STORE says (.ci/new_store.sh).
 #
 # It needs node 20 with npm, Python 3 with pip, and for the client of crates.io OpenSSL with its headers
 # and pkg-config. The servers are built where they are not, and the clients go to the target folder.
@@ -20,9 +24,11 @@ fail() {
 
 # Starts a server on a free port, with more options, and sets `url` to where it listens.
 start() {
-  local out="$work/$1.out"
+  local out="$work/$1.out" options store
   : >"$out"
-  ACCRUE_API_KEY="$KEY" "$target/debug/$1" --listen 127.0.0.1:0 --store memory --rate-limit none \
+  options="$(.ci/new_store.sh "$work")"
+  mapfile -t store <<<"$options"
+  ACCRUE_API_KEY="$KEY" "$target/debug/$1" --listen 127.0.0.1:0 "${store[@]}" --rate-limit none \
     "${@:2}" >"$out" 2>"$work/$1.log" &
   server=$!
   for _ in {1..100}; do
@@ -66,7 +72,8 @@ fi
 
 CARGO_TARGET_DIR="$work/rust" cargo build --locked --manifest-path tests/clients/rust/Cargo.toml
 
-for name in axum-server actix-server; do
+[[ $# -gt 0 ]] || set -- axum-server actix-server
+for name in "$@"; do
   printf '\n--- npm client against %s\n' "$name"
   start_still "$name"
   (cd "$work/npm" && ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" node --test suite.test.mjs)

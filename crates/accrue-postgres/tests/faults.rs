@@ -213,7 +213,7 @@ fn a_promoted_standby_has_all_that_was_answered() {
         return;
     }
     let primary = Server::start(&["hot_standby = on"]);
-    let standby = Server::standby(&primary, "standby");
+    let standby = Server::standby(&primary, "standby", &[]);
     primary.configure(&["synchronous_standby_names = 'standby'"]);
     primary.reload();
     let wait = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";

@@ -19,7 +19,7 @@ fn a_certificate_must_hold_for_the_name_of_the_host() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = Server::start(&[]);
     let own = certificate(&["localhost"]);
-    server.encrypt(&own, port);
+    server.encrypt(&own.cert.pem(), &own.signing_key.serialize_pem(), port);
     let options = |host: &str, mode: &str| {
         let address = "hostaddr=127.0.0.1 user=test dbname=postgres";
         PostgresOptions::new(format!("host={host} {address} port={port} sslmode={mode}"))

@@ -7,7 +7,7 @@ use std::{
 use clap::{Args, Parser as _, ValueEnum};
 use tokio::runtime::Runtime;
 
-use crate::{Launch, Outcome, Server};
+use crate::{Launch, Outcome, Server, Store};
 
 /// Which server, on what.
 #[derive(Clone, Debug, Args)]
@@ -16,8 +16,8 @@ pub struct ServerOptions {
     #[arg(long, value_enum, default_value = "axum")]
     pub framework: Framework,
 
-    /// Where the server stores everything
-    #[arg(long, value_enum, default_value = "fjall")]
+    /// Where the server stores everything: on fjall and sled in a folder of its own; a database must be empty
+    #[arg(long, value_name = "memory|fjall|sled|postgres:URL", default_value = "fjall")]
     pub store: Store,
 
     /// The program that is the server; this one is where none is named
@@ -32,17 +32,6 @@ pub enum Framework {
     Axum,
     /// `examples/actix-server`
     Actix,
-}
-
-/// A store that the servers know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Store {
-    /// In memory, gone at the end
-    Memory,
-    /// On fjall, in a folder of its own
-    Fjall,
-    /// On sled, in a folder of its own
-    Sled,
 }
 
 /// The first argument of a process that is to be a server; the second one says which.
@@ -69,7 +58,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
 }
 
 impl ServerOptions {
-    /// Says how the server is started, with its store in a folder.
+    /// Says how the server is started, with its store in a folder, and its key beside that.
     ///
     /// # Errors
     ///
@@ -84,17 +73,15 @@ impl ServerOptions {
             }
         };
         let is_limited = limits_rates(&command)?;
-        let mut store = OsString::from(self.store.name());
-        if self.store != Store::Memory {
-            store.push(":");
-            store.push(folder);
-        }
         command.args(["--listen", "127.0.0.1:0", "--base-path", Server::BASE_PATH]);
-        command.args(["--api-key", Server::KEY, "--store"]).arg(store);
+        command.args(["--api-key", Server::KEY, "--store"]).arg(self.store.at(folder));
+        if let Store::Postgres(_) = self.store {
+            command.arg("--key-file").arg(folder.with_extension("key"));
+        }
         if is_limited {
             command.args(["--rate-limit", "none"]);
         }
-        Ok(Launch { command, log: None })
+        Ok(Launch::new(command))
     }
 }
 
@@ -111,18 +98,6 @@ impl Framework {
         match self {
             Self::Axum => "axum",
             Self::Actix => "actix",
-        }
-    }
-}
-
-impl Store {
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Fjall => "fjall",
-            Self::Sled => "sled",
         }
     }
 }

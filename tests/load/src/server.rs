@@ -17,8 +17,10 @@ use crate::Outcome;
 /// How a server is started.
 #[derive(Debug)]
 pub struct Launch {
-    pub(crate) command: process::Command,
-    pub(crate) log: Option<PathBuf>,
+    command: process::Command,
+    logs: Option<PathBuf>,
+    /// How many were started.
+    count: usize,
 }
 
 /// A server that has been started, and may not listen yet. It is killed when this is dropped.
@@ -43,9 +45,18 @@ const OPENING: Duration = Duration::from_secs(120);
 const LISTENS: &str = "listening on http://";
 
 impl Launch {
-    /// Has servers log to a file, each from its beginning.
-    pub fn log_to(&mut self, log: PathBuf) {
-        self.log = Some(log);
+    pub(crate) const fn new(command: process::Command) -> Self {
+        Self { command, logs: None, count: 0 }
+    }
+
+    /// Starts servers with one more argument.
+    pub fn with(&mut self, argument: &str) {
+        self.command.arg(argument);
+    }
+
+    /// Has servers log to files in a folder, each to one of its own.
+    pub fn log_to(&mut self, folder: PathBuf) {
+        self.logs = Some(folder);
     }
 
     /// Starts a server, and waits until it listens.
@@ -63,17 +74,19 @@ impl Launch {
     ///
     /// Where it cannot be run.
     pub fn begin(&mut self) -> Outcome<Starting> {
-        let log = match &self.log {
+        self.count += 1;
+        let log = self.logs.as_ref().map(|logs| logs.join(format!("server-{}.log", self.count)));
+        let stderr = match &log {
             Some(log) => File::create(log)?.into(),
             None => Stdio::null(),
         };
         let program = self.command.get_program();
         let mut command = Command::new(program);
         command.args(self.command.get_args());
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.kill_on_drop(true).spawn()?;
         let said = child.stdout.take().ok_or("a server without a standard output")?;
-        Ok(Starting { child, said: BufReader::new(said), log: self.log.clone() })
+        Ok(Starting { child, said: BufReader::new(said), log })
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::process::Command;
 
+use accrue_postgres_server::{Server, is_installed};
+
 /// Runs a program to its end, and returns what it printed.
 fn run(program: &str, arguments: &[&str]) -> String {
     let (is_well, said) = try_run(program, arguments);
@@ -49,6 +51,42 @@ fn what_is_lost_is_found_out() {
     let few = ["--store", "memory", "--kills", "2", "--stored", "0"];
     let (is_well, said) = try_run(env!("CARGO_BIN_EXE_kills"), &few);
     assert!(!is_well && count(&said, "lost") > 0, "{said}");
+}
+
+fn check_failover(arguments: &[&str]) -> Option<String> {
+    let few = ["--rounds", "1", "--servers", "2", "--callers", "6"];
+    let said = run(env!("CARGO_BIN_EXE_failover"), &[&few, arguments].concat());
+    // Where PostgreSQL is not installed, it says so.
+    (!said.contains("left out")).then_some(said)
+}
+
+#[test]
+fn a_database_that_fails_over_loses_and_doubles_nothing() {
+    let Some(said) = check_failover(&[]) else { return };
+    assert_eq!(
+        ["failovers", "lost", "doubled"].map(|what| count(&said, what)),
+        [1, 0, 0],
+        "{said}"
+    );
+    let [acknowledged, replays] = ["acknowledged", "replays"].map(|what| count(&said, what));
+    assert!(acknowledged > 0 && replays == 2 * acknowledged, "{said}");
+}
+
+/// A standby that is behind when it is promoted is found out.
+#[test]
+fn what_a_standby_had_not_received_is_found_out() {
+    let Some(said) = check_failover(&["--asynchronous"]) else { return };
+    assert!(count(&said, "lost") > 0, "{said}");
+}
+
+#[test]
+fn killed_servers_on_postgres_lose_and_double_nothing() {
+    if !is_installed() {
+        return;
+    }
+    let database = Server::start(&[]);
+    let store = format!("postgres:{}", database.connection());
+    check_kills(&["--store", &store, "--servers", "2"]);
 }
 
 fn check_crowd(kinds: &[&str]) {

@@ -1,19 +1,17 @@
 //! Servers and databases for tests.
 //!
 //! `ACCRUE_POSTGRES` leads to a server that the tests may make databases on (`.ci/postgres.sh` starts one). Servers
-//! that a test stops or fills are its own; their programs are in `POSTGRES_BIN`, or where Debian has them.
+//! that a test stops or fills are its own.
 
 #![allow(dead_code, unused_imports, reason = "each test program uses a part")]
 #![allow(
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that cannot go on says so"
 )]
 
-mod server;
 mod worker;
 
 use std::{
@@ -23,21 +21,13 @@ use std::{
 
 use accrue::store::{Document, Key, Table};
 use accrue_postgres::PostgresOptions;
-use tokio_postgres::NoTls;
+pub(crate) use accrue_postgres_server::{Server, execute, is_installed, left_out, number};
 
-pub(crate) use self::{
-    server::{Server, is_installed},
-    worker::{Told, work},
-};
+pub(crate) use self::worker::{Told, work};
 
 pub(crate) const TABLE: Table = Table::new("item");
 
 static DATABASES: AtomicU32 = AtomicU32::new(0);
-
-/// Says what a test leaves out.
-pub(crate) fn left_out(what: &str, why: &str) {
-    println!("left out: {what}, {why}");
-}
 
 /// Connection string of the server that tests share.
 pub(crate) fn shared_server() -> Option<String> {
@@ -46,34 +36,6 @@ pub(crate) fn shared_server() -> Option<String> {
         left_out("all that needs a server", "ACCRUE_POSTGRES is not set");
     }
     server
-}
-
-/// Runs statements of a superuser, one after the other.
-pub(crate) fn execute(connection: &str, statements: &[&str]) {
-    let all = async {
-        let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
-        let ended = tokio::spawn(connection);
-        for statement in statements {
-            client.batch_execute(statement).await.unwrap();
-        }
-        drop(client);
-        drop(ended.await);
-    };
-    runtime().block_on(all);
-}
-
-/// Asks for one number.
-pub(crate) fn number(connection: &str, sql: &str) -> i64 {
-    let ask = async {
-        let (client, connection) = tokio_postgres::connect(connection, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client.query_one(sql, &[]).await.unwrap().get(0)
-    };
-    runtime().block_on(ask)
-}
-
-pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
 /// Makes a database, and returns the connection string that leads to it.

@@ -1,26 +1,27 @@
-//! A folder, and the servers that work in it until each is killed.
+//! A store, and the servers that work on it until each is killed.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use accrue::Timestamp;
 use accrue_crash_tests::Dice;
-use accrue_load_tests::{Catalogue, Client, Launch, Outcome, Server, before_now, fill, pause};
+use accrue_load_tests::{
+    Asked, Catalogue, Client, Expected, Launch, Outcome, Server, Verdict, Worker, before_now, fill,
+    pause,
+};
 use tokio::{task::JoinSet, time::Instant};
 
-use crate::{
-    Options,
-    figures::Figures,
-    verdict::{Expected, Verdict},
-    work::{Asked, Worker},
-};
+use crate::{Options, caller::Caller, figures::Figures};
 
 /// Who has the events that are there from the beginning.
 const HISTORY: &str = "history";
 
-/// How long a server is under load at most before it is killed.
-const LOAD: Duration = Duration::from_millis(200);
-
-/// A folder, and all that was asked of its servers.
+/// A store, and all that was asked of its servers.
 pub(crate) struct Life {
     launch: Launch,
     /// Who uses something, with their subscriptions.
@@ -29,6 +30,9 @@ pub(crate) struct Life {
     start: Timestamp,
     stored: usize,
     connections: usize,
+    servers: usize,
+    /// How long servers are under load at most before one is killed.
+    load: Duration,
     /// How long a server takes to open the store.
     opening: Duration,
     dice: Dice,
@@ -37,7 +41,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// Fills a folder, and measures how long opening it takes.
+    /// Fills a store, and measures how long opening it takes.
     pub(crate) async fn begin(mut launch: Launch, options: &Options) -> Outcome<Self> {
         let server = launch.start().await?;
         let mut client = Client::new(server.address());
@@ -60,6 +64,8 @@ impl Life {
             start,
             stored: options.stored,
             connections: options.connections,
+            servers: options.servers,
+            load: Duration::from_millis(options.load),
             opening: begun.elapsed(),
             dice: Dice::new(options.seed),
             asked: Vec::new(),
@@ -69,36 +75,44 @@ impl Life {
 
     /// Kills so many servers, and judges what each leaves.
     pub(crate) async fn run(mut self, kills: usize) -> Outcome<Figures> {
+        let mut servers = Vec::new();
+        for _ in 0..self.servers {
+            servers.push(self.launch.start().await?);
+        }
         while self.figures.kills < kills {
-            let server = self.launch.start().await?;
             let since = self.asked.len();
-            self.work_until_killed(server).await?;
+            self.work_until_killed(&mut servers).await?;
             if self.figures.kills < kills {
                 self.kill_while_opening().await?;
             }
-            let server = self.launch.start().await?;
-            self.apply_transitions(&server, since).await?;
-            self.judge(&server, since).await?;
-            server.kill().await?;
+            servers.push(self.launch.start().await?);
+            // Where there are several, one that was there before answers for what was killed.
+            let server = servers.first().ok_or("there is no server")?;
+            self.apply_transitions(server, since).await?;
+            self.judge(server, since).await?;
             if self.figures.lost + self.figures.doubled > 0 {
                 return Ok(self.figures);
             }
         }
-        let server = self.launch.start().await?;
-        self.judge(&server, 0).await?;
+        for server in &servers {
+            self.judge(server, 0).await?;
+        }
         Ok(self.figures)
     }
 
-    async fn work_until_killed(&mut self, server: Server) -> Outcome<()> {
+    /// Lets all servers work, and kills one of them.
+    async fn work_until_killed(&mut self, servers: &mut Vec<Server>) -> Outcome<()> {
         let customers: Vec<_> = self.customers.iter().map(|(name, _)| name.clone()).collect();
+        let is_over = Arc::new(AtomicBool::new(false));
         let mut workers = JoinSet::new();
-        for connection in 0..self.connections {
+        for (connection, server) in (0..self.connections).zip(servers.iter().cycle()) {
             let name = format!("{}-{connection}", self.figures.kills);
-            let (address, seed) = (server.address(), self.dice.next());
-            workers.spawn(Worker::new(address, name, customers.clone(), seed).run());
+            let caller = Caller::new(server.address(), Arc::clone(&is_over));
+            workers.spawn(Worker::new(caller, name, customers.clone(), self.dice.next()).run());
         }
-        pause(self.moment(LOAD)?).await;
-        server.kill().await?;
+        pause(self.moment(self.load)?).await;
+        servers.remove(self.dice.below(servers.len())).kill().await?;
+        is_over.store(true, Ordering::SeqCst);
         self.figures.kills += 1;
         while let Some(asked) = workers.join_next().await {
             self.asked.extend(asked??);

@@ -1,41 +1,77 @@
-//! What clients ask until their server is killed.
-
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use accrue::Timestamp;
 use accrue_crash_tests::Dice;
-use accrue_load_tests::{
-    Answer, Client, Outcome, Request, before_now, event, ingest, new_customer,
-};
 use serde_json::json;
 
+use crate::{Answer, Outcome, Request, before_now, event, ingest, new_customer};
+
 /// The currency of all credits.
-pub(crate) const CREDITS: &str = "credits";
+pub const CREDITS: &str = "credits";
 
 /// A request, what it is to bring about, and what it was answered: nothing, where it is in doubt.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) request: Request,
-    pub(crate) effect: Effect,
-    pub(crate) answer: Option<Answer>,
+pub struct Asked {
+    /// The request, under a key of its own.
+    pub request: Request,
+    /// What is there once it was done.
+    pub effect: Effect,
+    /// Its answer.
+    pub answer: Option<Answer>,
+    /// How often it was sent without one.
+    pub doubts: usize,
 }
 
 /// What is there once a request was done.
 #[derive(Clone, Debug)]
-pub(crate) enum Effect {
-    /// Events of a customer, by their keys, and their tokens together.
-    Events { customer: String, keys: Vec<String>, tokens: u64 },
+pub enum Effect {
+    /// Events of a customer.
+    Events {
+        /// Whose they are.
+        customer: String,
+        /// Their keys.
+        keys: Vec<String>,
+        /// Their tokens together.
+        tokens: u64,
+    },
     /// A customer.
     Customer(String),
     /// The one alert of a customer.
     Alert(String),
-    /// An entry in the ledger of a customer, with an amount that none of its others has.
-    Entry { customer: String, amount: usize },
+    /// An entry in the ledger of a customer.
+    Entry {
+        /// Whose ledger it is.
+        customer: String,
+        /// An amount that none of its others has.
+        amount: usize,
+    },
 }
 
-/// A client that asks until it is not answered.
-pub(crate) struct Worker {
-    client: Client,
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub enum Sent {
+    /// It was answered, after it had been sent so often without an answer.
+    Answered(Answer, usize),
+    /// It was sent so often, and nobody knows whether it was done.
+    InDoubt(usize),
+    /// It was not sent.
+    Not,
+}
+
+/// Whoever sends what a [`Worker`] asks.
+pub trait Ask {
+    /// Sends a request.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing that follows would mean anything.
+    fn ask(&mut self, request: &Request) -> impl Future<Output = Outcome<Sent>> + Send;
+}
+
+/// What one caller asks, drawn by chance, until it is not answered.
+#[derive(Debug)]
+pub struct Worker<A> {
+    ask: A,
     /// What its keys begin with.
     name: String,
     /// Who uses something.
@@ -44,26 +80,25 @@ pub(crate) struct Worker {
     asked: Vec<Asked>,
 }
 
-impl Worker {
-    pub(crate) fn new(
-        address: SocketAddr,
-        name: String,
-        customers: Vec<String>,
-        seed: u64,
-    ) -> Self {
-        let (client, dice) = (Client::new(address), Dice::new(seed));
-        Self { client, name, customers, dice, asked: Vec::new() }
+impl<A: Ask> Worker<A> {
+    /// A worker whose keys begin with a name, and which reports usage of these customers.
+    pub const fn new(ask: A, name: String, customers: Vec<String>, seed: u64) -> Self {
+        Self { ask, name, customers, dice: Dice::new(seed), asked: Vec::new() }
     }
 
-    /// Asks until an answer does not come, and returns all that was asked.
-    pub(crate) async fn run(mut self) -> Outcome<Vec<Asked>> {
-        let mut is_answered = true;
+    /// Asks until something does not succeed, and returns all that was asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ask::ask`].
+    pub async fn run(mut self) -> Outcome<Vec<Asked>> {
+        let mut is_done = true;
         for step in 0.. {
-            if !is_answered {
+            if !is_done {
                 break;
             }
             let key = format!("{}-{step}", self.name);
-            is_answered = match self.dice.below(5) {
+            is_done = match self.dice.below(5) {
                 0 => self.customer(&key).await?,
                 _ => self.usage(&key).await?,
             };
@@ -115,15 +150,15 @@ impl Worker {
         Ok(true)
     }
 
-    /// Tells whether it was answered.
+    /// Tells whether it was done.
     async fn ask(&mut self, request: Request, effect: Effect) -> Outcome<bool> {
-        let answer = self.client.send(&request).await.ok();
-        if let Some(refused) = answer.as_ref().filter(|answer| !answer.is_success()) {
-            let (path, body) = (&request.path, String::from_utf8_lossy(&refused.body));
-            return Err(format!("{path}: {} {body}", refused.status).into());
-        }
-        let is_answered = answer.is_some();
-        self.asked.push(Asked { request, effect, answer });
-        Ok(is_answered)
+        let (answer, doubts) = match self.ask.ask(&request).await? {
+            Sent::Answered(answer, doubts) => (Some(answer), doubts),
+            Sent::InDoubt(doubts) => (None, doubts),
+            Sent::Not => return Ok(false),
+        };
+        let is_done = answer.as_ref().is_some_and(Answer::is_success);
+        self.asked.push(Asked { request, effect, answer, doubts });
+        Ok(is_done)
     }
 }

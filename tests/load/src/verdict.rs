@@ -1,5 +1,3 @@
-//! Whether a server has what was asked for: each effect, once.
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
@@ -7,18 +5,17 @@ use std::{
 };
 
 use accrue::{Timestamp, limits};
-use accrue_load_tests::{Client, Outcome, Request, before_now};
 use serde_json::{Value, json};
 
-use crate::work::{Asked, CREDITS, Effect};
+use crate::{Asked, CREDITS, Client, Effect, Outcome, Request, before_now};
 
 /// What is to be there.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub struct Expected {
     /// The keys of events.
-    pub(crate) events: BTreeSet<String>,
+    pub events: BTreeSet<String>,
     /// The tokens of each customer.
-    pub(crate) tokens: BTreeMap<String, u64>,
+    pub tokens: BTreeMap<String, u64>,
     /// What new customers have.
     customers: BTreeMap<String, Belongings>,
 }
@@ -29,16 +26,21 @@ struct Belongings {
     entries: Vec<usize>,
 }
 
-/// What was found of it.
-pub(crate) struct Verdict {
+/// Whether a server has what was asked for: each effect, once.
+#[derive(Debug)]
+pub struct Verdict {
     client: Client,
-    pub(crate) replays: usize,
-    pub(crate) lost: usize,
-    pub(crate) doubled: usize,
+    /// Answers that came again, byte for byte.
+    pub replays: usize,
+    /// What is missing.
+    pub lost: usize,
+    /// What is there too often.
+    pub doubled: usize,
 }
 
 impl Expected {
-    pub(crate) fn of(asked: &[Asked]) -> Self {
+    /// What there is once all of this was done.
+    pub fn of<'a>(asked: impl IntoIterator<Item = &'a Asked>) -> Self {
         let mut expected = Self::default();
         for Asked { effect, .. } in asked {
             match effect {
@@ -62,12 +64,18 @@ impl Expected {
 }
 
 impl Verdict {
-    pub(crate) const fn new(address: SocketAddr) -> Self {
+    /// Begins to look at what a server says.
+    #[must_use]
+    pub const fn new(address: SocketAddr) -> Self {
         Self { client: Client::new(address), replays: 0, lost: 0, doubled: 0 }
     }
 
     /// Asks again what was answered: the answer is that of before.
-    pub(crate) async fn replays(&mut self, asked: &Asked) -> Outcome<()> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is not answered.
+    pub async fn replays(&mut self, asked: &Asked) -> Outcome<()> {
         let Some(before) = &asked.answer else { return Ok(()) };
         let again = self.client.send(&asked.request).await?;
         match again.is_replayed && (again.status, &again.body) == (before.status, &before.body) {
@@ -78,7 +86,11 @@ impl Verdict {
     }
 
     /// Looks each event up by its key.
-    pub(crate) async fn has_events(&mut self, expected: &Expected) -> Outcome<()> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is not answered.
+    pub async fn has_events(&mut self, expected: &Expected) -> Outcome<()> {
         let keys: Vec<_> = expected.events.iter().collect();
         for keys in keys.chunks(limits::SEARCH_EVENTS) {
             let search = json!({"event_ids": keys}).to_string();
@@ -93,7 +105,11 @@ impl Verdict {
     }
 
     /// Looks at each customer, its alerts and its ledger.
-    pub(crate) async fn has_customers(&mut self, expected: &Expected) -> Outcome<()> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is not answered.
+    pub async fn has_customers(&mut self, expected: &Expected) -> Outcome<()> {
         for (name, Belongings { alerts, entries }) in &expected.customers {
             let customer = format!("/customers/external_customer_id/{name}");
             let answer = self.client.send(&Request::get("customer", customer.clone())).await?;
@@ -117,7 +133,11 @@ impl Verdict {
     }
 
     /// Counts all events.
-    pub(crate) async fn counts(&mut self, start: Timestamp, events: usize) -> Outcome<()> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is not answered.
+    pub async fn counts(&mut self, start: Timestamp, events: usize) -> Outcome<()> {
         let path = format!("/events/volume?limit=100&timeframe_start={}", in_query(start));
         let hours = self.client.ask(&Request::get("volume", path)).await?;
         let counts = rows(&hours)?.iter().map(|hour| hour.get("count").and_then(Value::as_u64));
@@ -127,12 +147,11 @@ impl Verdict {
     }
 
     /// Reads how many tokens a subscription used.
-    pub(crate) async fn uses(
-        &mut self,
-        subscription: &str,
-        start: Timestamp,
-        tokens: u64,
-    ) -> Outcome<()> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is not answered.
+    pub async fn uses(&mut self, subscription: &str, start: Timestamp, tokens: u64) -> Outcome<()> {
         let [start, end] = [start, before_now(Duration::ZERO)].map(in_query);
         let path = format!(
             "/subscriptions/{subscription}/usage?timeframe_start={start}&timeframe_end={end}"
@@ -147,7 +166,7 @@ impl Verdict {
     }
 
     /// Notes what is there too rarely or too often, and says so.
-    fn find(&mut self, found: usize, expected: usize, what: &str) {
+    pub fn find(&mut self, found: usize, expected: usize, what: &str) {
         if found != expected {
             eprintln!("{what}: {found} found, {expected} expected");
         }
@@ -156,7 +175,12 @@ impl Verdict {
     }
 }
 
-fn rows(answer: &Value) -> Outcome<&Vec<Value>> {
+/// Returns the rows of a list.
+///
+/// # Errors
+///
+/// Where it is none.
+pub fn rows(answer: &Value) -> Outcome<&Vec<Value>> {
     let rows = answer.get("data").and_then(Value::as_array);
     Ok(rows.ok_or_else(|| format!("an answer without rows: {answer}"))?)
 }
