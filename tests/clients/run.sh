@@ -6,7 +6,7 @@
 # Each client has a server with a new store, in memory or where ACCRUE_STORE says (.ci/new_store.sh).
 #
 # It needs node 20 with npm, Python 3 with pip, and for the client of crates.io OpenSSL with its headers
-# and pkg-config. The servers are built where they are not, and the clients go to the target folder.
+# and pkg-config. The servers are built unless ACCRUE_BUILT says that they are, and the clients go to the target folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -56,7 +56,7 @@ stop() {
 
 trap '[[ -z "$server" ]] || kill "$server" 2>/dev/null || true' EXIT
 
-cargo build --locked -p example-axum-server -p example-actix-server
+[[ -n "${ACCRUE_BUILT:-}" ]] || cargo build --locked -p example-axum-server -p example-actix-server
 mkdir -p "$work/npm"
 cp tests/clients/npm/*.mjs tests/clients/npm/package*.json "$work/npm"
 (cd "$work/npm" && npm ci --no-audit --no-fund --ignore-scripts)
