@@ -22,5 +22,8 @@ fn what_is_wrong_is_said() {
     let Output { status, stdout, stderr } = run(&["--store", "x"]);
     let said = String::from_utf8(stderr).unwrap();
     assert!(!status.success() && stdout.is_empty(), "{said}");
-    assert!(said.contains("expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`"), "{said}");
+    assert!(
+        said.contains("expected `memory`, `fjall:DIR`, `sled:DIR` or `postgres:URL`"),
+        "{said}"
+    );
 }
