@@ -42,7 +42,11 @@ mod broken;
 pub mod cases;
 mod faulty;
 mod fixtures;
+mod handles;
 mod harness;
+mod place;
+pub mod processes;
+mod races;
 mod recording;
 mod split_mix;
 mod subject;
@@ -51,7 +55,8 @@ mod suite;
 pub use self::{
     broken::{BrokenHarness, BrokenStore, Flaw},
     faulty::{Calls, Fault, FaultyStore, Odds},
+    handles::{Opened, Processes},
     harness::{Durability, Harness},
     recording::{Failure, Recorded, RecordingStore},
-    suite::{Case, cases},
+    suite::{Case, ProcessesCase, cases, processes_cases},
 };
