@@ -44,6 +44,7 @@ mod faulty;
 mod fixtures;
 mod handles;
 mod harness;
+mod peers;
 mod place;
 pub mod processes;
 mod races;

@@ -3,5 +3,15 @@
 //! [`Store`](accrue::store::Store), whose clauses they name (`store 1`), or by what
 //! [`Billing`](accrue::Billing) promises of it.
 
+pub mod clocks;
 pub mod commits;
+pub mod copies;
+pub mod crowds;
+pub mod events;
+pub mod keys;
+pub mod messages;
+pub mod outcomes;
 pub mod races;
+pub mod ticks;
+pub mod turns;
+pub mod versions;

@@ -30,6 +30,11 @@ impl<'a> Subject<'a> {
         Self { place, store: place.open() }
     }
 
+    /// Talks to a handle that was opened.
+    pub(crate) fn shared_through(processes: &'a dyn Processes, store: Arc<dyn Store>) -> Self {
+        Self { place: Place::Shared(processes), store }
+    }
+
     /// Talks to another store through the same harness.
     pub(crate) fn through(harness: &'a dyn Harness, store: Arc<dyn Store>) -> Self {
         Self { place: Place::Alone(harness), store }
