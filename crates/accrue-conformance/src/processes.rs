@@ -12,6 +12,7 @@ pub mod keys;
 pub mod messages;
 pub mod outcomes;
 pub mod races;
+pub mod stories;
 pub mod ticks;
 pub mod turns;
 pub mod versions;

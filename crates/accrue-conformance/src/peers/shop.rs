@@ -18,6 +18,9 @@ use accrue::{
 
 use super::{Peer, at};
 
+/// Instant at which subscriptions begin, before a case does.
+const START: &str = "2026-03-01T00:00:00Z";
+
 /// What an account sells: units of a sum, a monthly fee, and credits.
 pub(crate) struct Shop {
     pub(crate) item: ItemId,
@@ -46,10 +49,10 @@ impl Shop {
         Self { item, metric, plan: plan.id, fee }
     }
 
-    /// Creates a customer with a subscription from now on.
+    /// Creates a customer with a subscription from the first of the month on.
     pub(crate) fn subscriber(&self, peer: &Peer<'_>, external: &str) -> Subscription {
         let customer = customer(peer, external);
-        peer.run(peer.account.create_subscription(self.subscription(customer.id, peer.now())))
+        peer.run(peer.account.create_subscription(self.subscription(customer.id, at(START))))
     }
 
     pub(crate) fn subscription(&self, customer: CustomerId, start: Timestamp) -> NewSubscription {

@@ -7,7 +7,7 @@ use accrue::ErrorKind;
 
 use crate::{
     Processes,
-    peers::{Peer, Peers, Shop, at, customer, fired, hour, started, used},
+    peers::{NOON, Peer, Peers, Shop, at, customer, fired, hour, started, used},
 };
 
 const DAY: u64 = 24 * 60 * 60;
@@ -44,8 +44,10 @@ impl<'a> Apart<'a> {
 /// An event that is too old for one process is taken by one that is behind it, and then is there for both; one that is
 /// yet to come for one is taken by one that is ahead of it.
 pub fn events_at_the_edges_are_taken_by_the_clock_of_the_process(processes: &dyn Processes) {
+    let apart = Apart::by(processes, 0);
     for (seconds, name) in [(30, "ada"), (4 * 60, "bob")] {
-        edges(&Apart::by(processes, seconds), seconds, name);
+        apart.set(NOON, seconds);
+        edges(&apart, seconds, name);
     }
 }
 
@@ -126,34 +128,38 @@ pub fn records_end_by_the_clock_of_the_process(processes: &dyn Processes) {
 /// At the boundary of a billing period, each event counts in the period of its own instant, whichever process has turned it,
 /// and alerts fire once in each.
 pub fn events_at_a_boundary_count_in_their_own_periods(processes: &dyn Processes) {
-    for (first, name) in [(0, "ada"), (1, "bob")] {
-        boundary(&Apart::by(processes, 60), 60, first, name);
-    }
+    let apart = Apart::by(processes, 60);
+    boundary(&apart, 0, "ada", ["2026-03-01", "2026-03-31", "2026-04-01", "2026-05-01"]);
+    boundary(&apart, 1, "bob", ["2026-04-01", "2026-04-30", "2026-05-01", "2026-06-01"]);
 }
 
-fn boundary(apart: &Apart<'_>, seconds: u64, first: usize, name: &str) {
+/// Has events come on both sides of the end of a month, first through one process: its days are the first and the last of the
+/// month, and the first of the next two.
+fn boundary(apart: &Apart<'_>, process: usize, name: &str, days: [&str; 4]) {
+    let [first, last, next, end] = days;
+    let midnight = |day: &str| format!("{day}T00:00:00Z");
     let behind = apart.behind();
     let pro = apart.shop.subscriber(behind, name);
     behind.run(behind.account.create_subscription_alert(pro.id, apart.shop.alert(&[2])));
-    apart.set("2026-03-31T23:59:30Z", seconds);
+    apart.set(&format!("{last}T23:59:30Z"), 60);
     for round in 0..4 {
-        let peer = apart.peers.peer(first + round);
-        for (month, at) in [("march", "2026-03-31T23:59:20Z"), ("april", "2026-04-01T00:00:10Z")] {
-            let event = used(name, &format!("{name} {month} {round}"), self::at(at), 1);
+        let peer = apart.peers.peer(process + round);
+        for instant in [format!("{last}T23:59:20Z"), format!("{next}T00:00:10Z")] {
+            let event = used(name, &format!("{name} {instant} {round}"), at(&instant), 1);
             assert_eq!(peer.run(peer.account.ingest([event])).ingested, 1);
         }
         peer.tick();
     }
-    apart.set("2026-04-01T00:10:00Z", seconds);
+    apart.set(&format!("{next}T00:10:00Z"), 60);
     for peer in apart.peers.iter() {
         peer.tick();
-        let march = hour("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
-        let april = hour("2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
-        for month in [march, april] {
+        let ended = hour(&midnight(first), &midnight(next));
+        let current = hour(&midnight(next), &midnight(end));
+        for month in [ended, current] {
             assert_eq!(apart.shop.usage(peer, pro.customer_id, month), 4);
         }
         let usage = peer.read(peer.account.subscription_usage(pro.id));
-        assert_eq!(usage.timeframe, april);
+        assert_eq!(usage.timeframe, current);
         let fired = fired(&peer.waiting()).remove(&pro.id);
         assert_eq!(fired, Some(vec![2, 2]), "once in each period");
     }

@@ -11,7 +11,7 @@ use crate::{
 
 const PROCESSES: usize = 4;
 const CALLERS: usize = 16;
-const EACH: usize = 3;
+const EACH: usize = 2;
 
 /// Of four processes with 16 callers each on one customer nobody starves: every call is answered, and until a caller is done
 /// there are at most three times as many calls of the store as in the mean.

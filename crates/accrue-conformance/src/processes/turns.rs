@@ -11,6 +11,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::Poll,
+    thread,
 };
 
 use accrue::store::{StoreError, Turn, Turns};
@@ -106,7 +107,11 @@ pub fn turns_of_many_never_overlap(processes: &dyn Processes) {
         for _ in 0..10 {
             let turn = queue.take(3);
             overlaps += inside.fetch_add(1, Ordering::SeqCst);
-            queue.subject.row(&key("nothing"));
+            // Long enough for another one to come in between.
+            for _ in 0..10 {
+                queue.subject.row(&key("nothing"));
+                thread::yield_now();
+            }
             inside.fetch_sub(1, Ordering::SeqCst);
             drop(turn);
             done.fetch_add(1, Ordering::SeqCst);

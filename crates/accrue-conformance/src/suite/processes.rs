@@ -90,6 +90,7 @@ macro_rules! __each_case_of_processes {
             copies::what_other_processes_have_configured_holds,
             copies::customers_that_other_processes_delete_are_gone,
             copies::periods_that_other_processes_turn_are_turned,
+            stories::random_steps_agree_with_one_process,
             clocks::events_at_the_edges_are_taken_by_the_clock_of_the_process,
             clocks::records_are_found_across_the_end_of_an_epoch,
             clocks::records_end_by_the_clock_of_the_process,
