@@ -1,5 +1,7 @@
 //! Outcomes that one handle does not know, and another finds out (store 6).
 
+use std::slice;
+
 use accrue::store::{Batch, Commit, Expected, StoreError};
 
 use crate::{
@@ -29,7 +31,7 @@ pub fn a_failed_commit_is_settled_by_another_handle(processes: &dyn Processes) {
         processes.end_failing();
 
         let contest = other.commit(on_the_same().put(a.clone(), document(COMMITS)));
-        while troubled.try_get(&[]).is_err() || troubled.try_get(&[a.clone()]).is_err() {}
+        while troubled.try_get(slice::from_ref(&a)).is_err() {}
         let is_made = matches!(contest, Commit::Conflict(_));
         let kept = match &answer {
             Ok(Commit::Committed(_)) => is_made,

@@ -19,7 +19,7 @@ use accrue::store::{StoreError, Turn, Turns};
 use crate::{Processes, fixtures::key, place::Place, races::at_once, subject::Subject};
 
 /// How many calls of the store are answered while a turn is waited for.
-const PATIENCE: usize = 10_000;
+const PATIENCE: usize = 100_000;
 
 /// A process with its turns.
 struct Queue<'a> {
@@ -62,9 +62,19 @@ impl<'a> Queue<'a> {
         panic_without_a_turn()
     }
 
+    /// Waits for a turn for as long as others have it.
+    fn wait_for(&self, place: u16) -> Turn {
+        let mut tries = (0..PATIENCE).map(|_| {
+            let answer = self.place.answer(self.wait(place));
+            answer.expect("turns at rest are given")
+        });
+        tries.find_map(|turn| turn).unwrap_or_else(|| panic_without_a_turn())
+    }
+
     /// Looks once for the answer of a wait. A call of the store is answered meanwhile.
     fn look(&self, waiting: &mut Waiting<'_>) -> Option<Option<Turn>> {
         self.subject.row(&key("nothing"));
+        thread::yield_now();
         let look = poll_fn(|context| match waiting.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
             Poll::Pending => Poll::Ready(None),
@@ -105,7 +115,7 @@ pub fn turns_of_many_never_overlap(processes: &dyn Processes) {
         let mut overlaps = 0;
         let queue = all.get(caller).expect("there is one for each");
         for _ in 0..10 {
-            let turn = queue.take(3);
+            let turn = queue.wait_for(3);
             overlaps += inside.fetch_add(1, Ordering::SeqCst);
             // Long enough for another one to come in between.
             for _ in 0..10 {
