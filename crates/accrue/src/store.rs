@@ -51,9 +51,9 @@ pub use self::{
 /// 6. [`StoreError::Unavailable`] is for the case that nothing was applied for certain. Any unknown
 ///    outcome is [`StoreError::Indeterminate`]. Stored bytes that are not what was written are
 ///    [`StoreError::Corrupt`]. What became of a commit of unknown outcome is settled once a later call
-///    through the same handle was answered without an error or, where one process has the store at a time, it was
-///    opened again: all of it is there, or none of it will ever be. If it is applied before that, its preconditions are judged then: what another
-///    handle has committed on the same rows keeps it out.
+///    through the same handle was answered without an error or, where one process has the store at a time,
+///    it was opened again: all of it is there, or none of it will ever be. If it is applied before that, its
+///    preconditions are judged then: what another handle has committed on the same rows keeps it out.
 /// 7. A backend reads no clock, expires nothing and never retries a conflict. It may own threads.
 /// 8. A [`Document`] comes back as an equal JSON value. The order of members, white space and the
 ///    spelling of numbers may differ; all numbers are integers below 2^53.
