@@ -2,6 +2,7 @@ mod commit;
 mod documents;
 mod flaw;
 mod harness;
+mod processes;
 mod scan;
 mod state;
 
@@ -14,7 +15,11 @@ use accrue::store::{Batch, Commit, Key, Row, Scan, Store, StoreError};
 use async_trait::async_trait;
 
 use self::state::State;
-pub use self::{flaw::Flaw, harness::BrokenHarness};
+pub use self::{
+    flaw::Flaw,
+    harness::BrokenHarness,
+    processes::{BrokenProcesses, ProcessesFlaw},
+};
 
 /// A store in memory that breaks its contract in one way.
 ///

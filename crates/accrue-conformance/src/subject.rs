@@ -2,30 +2,55 @@ use std::sync::Arc;
 
 use accrue::store::{Batch, Commit, Key, Row, Scan, Store, StoreError, Version};
 
-use crate::Harness;
+use crate::{Harness, Processes, place::Place};
 
 /// The store under test, as a case talks to it: calls block, and fail the case where the store
 /// gives no answer, or one that breaks the contract by its shape alone.
 pub(crate) struct Subject<'a> {
-    harness: &'a dyn Harness,
+    place: Place<'a>,
     store: Arc<dyn Store>,
 }
 
 impl<'a> Subject<'a> {
     pub(crate) fn open(harness: &'a dyn Harness) -> Self {
-        Self { harness, store: harness.open() }
+        Self::at(Place::Alone(harness))
+    }
+
+    /// Opens one more handle on a store that several processes share.
+    pub(crate) fn shared(processes: &'a dyn Processes) -> Self {
+        Self::at(Place::Shared(processes))
+    }
+
+    /// Opens several handles on a store that several processes share.
+    pub(crate) fn several<const N: usize>(processes: &'a dyn Processes) -> [Self; N] {
+        [(); N].map(|()| Self::shared(processes))
+    }
+
+    fn at(place: Place<'a>) -> Self {
+        Self { place, store: place.open() }
+    }
+
+    /// Talks to a handle that was opened.
+    pub(crate) fn shared_through(processes: &'a dyn Processes, store: Arc<dyn Store>) -> Self {
+        Self { place: Place::Shared(processes), store }
     }
 
     /// Talks to another store through the same harness.
     pub(crate) fn through(harness: &'a dyn Harness, store: Arc<dyn Store>) -> Self {
-        Self { harness, store }
+        Self { place: Place::Alone(harness), store }
+    }
+
+    /// Talks to the same place through a store that wraps this one.
+    pub(crate) fn wrapped<S: Store>(self, wrap: impl FnOnce(Arc<dyn Store>) -> S) -> Self {
+        let Self { place, store } = self;
+        Self { place, store: Arc::new(wrap(store)) }
     }
 
     /// Closes the store, and opens it again.
     pub(crate) fn reopen(self) -> Self {
-        let Self { harness, store } = self;
+        let Self { place, store } = self;
         drop(store);
-        Self::open(harness)
+        Self::at(place)
     }
 
     pub(crate) fn get(&self, keys: &[Key]) -> Vec<Option<Row>> {
@@ -90,8 +115,6 @@ impl<'a> Subject<'a> {
     }
 
     fn answer<T: Send>(&self, future: impl Future<Output = T> + Send) -> T {
-        let mut answer = None;
-        self.harness.block_on(Box::pin(async { answer = Some(future.await) }));
-        answer.expect("the harness runs a future to its end")
+        self.place.answer(future)
     }
 }

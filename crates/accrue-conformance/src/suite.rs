@@ -1,3 +1,6 @@
+mod processes;
+
+pub use self::processes::{ProcessesCase, processes_cases};
 use crate::Harness;
 
 /// Makes one test of each case, for the harness that an expression makes anew each time.

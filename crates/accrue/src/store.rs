@@ -33,7 +33,8 @@ pub use self::{
 /// # To ensure correctness
 ///
 /// 1. [`commit`](Store::commit) is atomic and isolated, and linearizable with other commits and
-///    with [`get`](Store::get): the rows of one `get` are those of one instant.
+///    with [`get`](Store::get): the rows of one `get` are those of one instant. Where several handles have
+///    one store open, of one process or of several, all of this list holds across them.
 /// 2. **Every answer shows durable state only**: [`Commit::Committed`], [`Commit::Conflict`], the
 ///    rows of `get` and `scan`, and the absence of a row. A backend whose engine shows a write
 ///    before the disk has it holds the answer until everything applied before it was judged is
@@ -49,7 +50,10 @@ pub use self::{
 ///    gets nor several scans are a snapshot.
 /// 6. [`StoreError::Unavailable`] is for the case that nothing was applied for certain. Any unknown
 ///    outcome is [`StoreError::Indeterminate`]. Stored bytes that are not what was written are
-///    [`StoreError::Corrupt`].
+///    [`StoreError::Corrupt`]. What became of a commit of unknown outcome is settled once a later call
+///    through the same handle was answered without an error or, where one process has the store at a time,
+///    it was opened again: all of it is there, or none of it will ever be. If it is applied before that, its
+///    preconditions are judged then: what another handle has committed on the same rows keeps it out.
 /// 7. A backend reads no clock, expires nothing and never retries a conflict. It may own threads.
 /// 8. A [`Document`] comes back as an equal JSON value. The order of members, white space and the
 ///    spelling of numbers may differ; all numbers are integers below 2^53.
