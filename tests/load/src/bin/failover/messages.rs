@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// All messages that were seen.
 pub(crate) struct Messages {
-    client: Client,
+    server: SocketAddr,
     receiver: Receiver,
     /// What each told: of which subscription, and the threshold.
     listed: BTreeMap<String, (String, u64)>,
@@ -32,11 +32,11 @@ pub(crate) struct Messages {
 impl Messages {
     /// Lets servers send messages to this process.
     pub(crate) async fn begin(server: SocketAddr) -> Outcome<Self> {
-        let (mut client, receiver) = (Client::new(server), Receiver::listen()?);
+        let receiver = Receiver::listen()?;
         let new = json!({"url": receiver.url(), "enabled_event_types": [TYPE]}).to_string();
-        client.ask(&Request::post("endpoint", "/webhook_endpoints", new)).await?;
+        Client::new(server).ask(&Request::post("endpoint", "/webhook_endpoints", new)).await?;
         let (listed, arrived) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { client, receiver, listed, arrived, again: 0 })
+        Ok(Self { server, receiver, listed, arrived, again: 0 })
     }
 
     /// Reads what is listed until there are so many of these subscriptions, or none comes any more.
@@ -97,9 +97,11 @@ impl Messages {
 
     /// Reads what is listed, newest first, as far as it is new.
     async fn read(&mut self) -> Outcome<()> {
+        // A server closes a connection that nothing came over for long.
+        let mut client = Client::new(self.server);
         let mut path = format!("/webhook_events?event_type={TYPE}&limit=100");
         loop {
-            let page = self.client.ask(&Request::get("messages", path)).await?;
+            let page = client.ask(&Request::get("messages", path)).await?;
             let mut is_new = false;
             for message in rows(&page)? {
                 let told = told(message).ok_or_else(|| format!("another shape: {message}"))?;
