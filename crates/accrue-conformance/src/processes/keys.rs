@@ -49,7 +49,7 @@ pub fn an_answer_is_replayed_by_every_process(processes: &dyn Processes) {
             assert_eq!(error.kind(), ErrorKind::DuplicateResource);
             assert_eq!(error.is_replayed(), caller > first, "{error}");
         }
-        let outcomes: Vec<_> = answers.iter().map(|(outcome, _)| outcome.clone()).collect();
+        let outcomes: Vec<_> = answers.iter().map(|(outcome, _)| *outcome).collect();
         assert!(outcomes.windows(2).all(|pair| pair.first() == pair.last()), "{outcomes:?}");
         let replayed: Vec<_> = answers.iter().map(|(_, is_replayed)| *is_replayed).collect();
         assert_eq!(replayed, [false, true, true]);
