@@ -206,6 +206,29 @@ fn where_nobody_knows_whether_they_were_committed_each_finds_out() {
     assert_eq!(counted.count().as_deref(), Some("9"));
 }
 
+/// Whoever is told its outcome while it asks to lead leaves the others to those who wait.
+#[test]
+fn callers_on_threads_are_all_answered() {
+    const THREADS: usize = 8;
+    const CALLS: usize = 200;
+    let counted = Counted::new();
+    let call = |thread: usize| {
+        let (account, now) = (counted.fixture.account.clone(), counted.fixture.billing.now());
+        move || {
+            for call in 0..CALLS {
+                let key = format!("{thread} {call}");
+                let used = event("ada", &key, now, "1");
+                let key = IdempotencyKey::parse(key).unwrap();
+                let answer = block_on(account.ingest([used]).keyed(key).into_future());
+                assert_eq!(tell(&answer), "1 new, 0 there");
+            }
+        }
+    };
+    let threads: Vec<_> = (0..THREADS).map(|thread| std::thread::spawn(call(thread))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(counted.count(), Some((THREADS * CALLS).to_string()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

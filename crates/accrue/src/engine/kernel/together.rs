@@ -84,11 +84,12 @@ impl Together {
             if let Some(outcome) = place.waiter.outcome.get() {
                 return outcome.clone().map_or(Joined::Alone(None), Joined::Answered);
             }
-            match self.lead(&place.of) {
+            match self.lead(&place) {
                 Some((lead, waiting)) if waiting.len() > 1 => {
                     run(account, waiting).await;
                     drop(lead);
                 }
+                // Nobody else waits.
                 Some((lead, _)) => return Joined::Alone(Some(lead)),
                 None => moved.await,
             }
@@ -115,14 +116,18 @@ impl Together {
         Place { together: self, moved: Arc::clone(&queue.moved), of, waiter }
     }
 
-    /// Leads those who have waited longest, where nobody does.
-    fn lead(&self, of: &Of) -> Option<(Lead<'_>, Vec<Arc<Waiter>>)> {
+    /// Leads those who have waited longest, where nobody does, and whoever asks waits among them: one that another has
+    /// taken along is told its outcome by that one.
+    fn lead(&self, place: &Place<'_>) -> Option<(Lead<'_>, Vec<Arc<Waiter>>)> {
         let mut queues = self.queues();
-        let queue = queues.get_mut(of).filter(|queue| !queue.is_led)?;
+        let queue = queues.get_mut(&place.of).filter(|queue| !queue.is_led)?;
+        if !queue.waiting.iter().any(|other| Arc::ptr_eq(other, &place.waiter)) {
+            return None;
+        }
         queue.is_led = true;
         let count = queue.waiting.len().min(limits::TOGETHER);
         let waiting = queue.waiting.drain(..count).collect();
-        Some((Lead { together: self, of: of.clone() }, waiting))
+        Some((Lead { together: self, of: place.of.clone() }, waiting))
     }
 
     /// Changes a queue, and forgets it where nobody leads or waits.
