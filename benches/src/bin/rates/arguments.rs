@@ -56,6 +56,7 @@ impl Arguments {
         all_if_none(&self.operations, Operation::value_variants())
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a program may read its environment")]
     pub(crate) fn postgres(&self) -> Option<String> {
         self.postgres.clone().or_else(|| std::env::var("ACCRUE_POSTGRES").ok())
     }
