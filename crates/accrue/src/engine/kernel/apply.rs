@@ -43,7 +43,7 @@ pub(in crate::engine) trait Request: Command {
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
 
     /// Names the one customer that it is for, where it is short and many of its kind come at once: those that wait may be
-    /// committed [together](super::together::Together).
+    /// committed together.
     fn customer(&self) -> Option<&IdOr<CustomerId>> {
         None
     }

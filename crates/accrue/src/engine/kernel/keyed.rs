@@ -2,6 +2,7 @@
 
 mod claim;
 mod door;
+mod group;
 
 use std::{fmt, future::IntoFuture, sync::Arc};
 
@@ -11,13 +12,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use self::{
     claim::{Claim, Found},
     door::{Encode, KeyedDoor, KeyedMember},
+    group::Member,
 };
 use super::{
     Account, Call,
     apply::{Applied, Command, Decided, Request, apply, fingerprint},
     call::Running,
     in_flight::Place,
-    together::{Joined, Member},
+    together::Joined,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -234,7 +236,9 @@ impl Attempt {
             let (claim, request) = (Arc::clone(&self.claim), Arc::clone(&request));
             Box::new(KeyedMember { claim, request, encode: Arc::clone(&encode) })
         };
-        match account.shared().together.join(account, customer, member).await {
+        let of = (account.id().clone(), customer.clone());
+        let run = |waiting| group::run(account, waiting);
+        match account.shared().together.join(of, member, run).await {
             Joined::Answered(outcome) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
             Joined::Alone(lead) => {
                 let answer = self.commit_alone(&*request, &*encode).await;

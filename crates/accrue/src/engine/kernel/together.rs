@@ -1,26 +1,15 @@
-//! Requests that wait for each other are committed together (`docs/decisions/waiting-requests-together.md`).
+//! Queues of requests that can be committed together (`docs/decisions/waiting-requests-together.md`).
 
 use std::{
+    any::Any,
     collections::{HashMap, VecDeque, hash_map::Entry},
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use async_trait::async_trait;
 use event_listener::Event;
 use foldhash::fast::RandomState;
 
-use super::{
-    Account,
-    apply::{Applied, Command, Decided, Door, apply},
-    transaction::{Stop, Transaction},
-};
-use crate::{
-    AccountId, CustomerId, Error, IdOr, Timestamp, limits,
-    store::{Key, Version},
-};
+use crate::{AccountId, CustomerId, IdOr, limits};
 
 /// Queues of requests that can be committed together, each of one customer.
 ///
@@ -30,7 +19,7 @@ use crate::{
 pub(in crate::engine) struct Together(Mutex<HashMap<Of, Queue, RandomState>>);
 
 /// Customer of an account, as requests name it.
-type Of = (AccountId, IdOr<CustomerId>);
+pub(super) type Of = (AccountId, IdOr<CustomerId>);
 
 /// Requests for one customer. It is there as long as one of them runs, or waits.
 #[derive(Default)]
@@ -40,23 +29,17 @@ struct Queue {
     moved: Arc<Event>,
 }
 
-/// Request that others of its customer can be committed with.
-#[async_trait]
-pub(super) trait Member: Send + Sync {
-    /// Runs it as if its key were new, writes its record, and returns its answer.
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<String, Stop>;
-
-    /// Names the rows in which a record of its key may lie.
-    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)>;
-}
-
-struct Waiter {
-    member: Box<dyn Member>,
+/// Request that waits. What it is, those know who run it.
+pub(super) struct Waiter {
+    request: Box<dyn Any + Send + Sync>,
     outcome: OnceLock<Outcome>,
 }
 
+/// Requests that one of them runs.
+pub(super) type Waiters = Vec<Arc<Waiter>>;
+
 /// Outcome of a request that waited for others; none where it is to go alone.
-type Outcome = Option<String>;
+pub(super) type Outcome = Option<String>;
 
 /// Outcome of the attempt to run a request with others.
 pub(super) enum Joined<'a> {
@@ -68,17 +51,18 @@ pub(super) enum Joined<'a> {
 
 impl Together {
     /// Runs a request with others that wait for a customer, where there are any.
-    pub(super) async fn join(
+    ///
+    /// `request` makes what waits, and `run` runs those that are together, of which each is to be told its outcome.
+    pub(super) async fn join<T: Send + Sync + 'static, F: Future<Output = ()> + Send>(
         &self,
-        account: &Account,
-        customer: &IdOr<CustomerId>,
-        member: impl FnOnce() -> Box<dyn Member> + Send,
+        of: Of,
+        request: impl FnOnce() -> T + Send,
+        run: impl Fn(Waiters) -> F + Send + Sync,
     ) -> Joined<'_> {
-        let of = (account.id().clone(), customer.clone());
         if let Some(lead) = self.lead_alone(&of) {
             return Joined::Alone(Some(lead));
         }
-        let place = self.wait(of, member());
+        let place = self.wait(of, Box::new(request()));
         loop {
             let moved = place.moved.listen();
             if let Some(outcome) = place.waiter.outcome.get() {
@@ -86,7 +70,7 @@ impl Together {
             }
             match self.lead(&place) {
                 Some((lead, waiting)) if waiting.len() > 1 => {
-                    run(account, waiting).await;
+                    run(waiting).await;
                     drop(lead);
                 }
                 // Nobody else waits.
@@ -108,8 +92,8 @@ impl Together {
     }
 
     /// Waits behind the others.
-    fn wait(&self, of: Of, member: Box<dyn Member>) -> Place<'_> {
-        let waiter = Arc::new(Waiter { member, outcome: OnceLock::new() });
+    fn wait(&self, of: Of, request: Box<dyn Any + Send + Sync>) -> Place<'_> {
+        let waiter = Arc::new(Waiter { request, outcome: OnceLock::new() });
         let mut queues = self.queues();
         let queue = queues.entry(of.clone()).or_default();
         queue.waiting.push_back(Arc::clone(&waiter));
@@ -118,7 +102,7 @@ impl Together {
 
     /// Leads those who have waited longest, where nobody does, and whoever asks waits among them: one that another has
     /// taken along is told its outcome by that one.
-    fn lead(&self, place: &Place<'_>) -> Option<(Lead<'_>, Vec<Arc<Waiter>>)> {
+    fn lead(&self, place: &Place<'_>) -> Option<(Lead<'_>, Waiters)> {
         let mut queues = self.queues();
         let queue = queues.get_mut(&place.of).filter(|queue| !queue.is_led)?;
         if !queue.waiting.iter().any(|other| Arc::ptr_eq(other, &place.waiter)) {
@@ -178,91 +162,14 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Runs requests together. Each gets an outcome, also where the caller of this goes away.
-async fn run(account: &Account, waiting: Vec<Arc<Waiter>>) {
-    let mut group = Group { members: waiting, failed: AtomicUsize::new(usize::MAX) };
-    // One that is left goes alone.
-    while group.members.len() > 1 {
-        match apply(account, &group, Some(&group)).await {
-            Ok(Applied::Done(Decided { result: Ok(answers), .. })) => {
-                for (waiter, answer) in group.members.drain(..).zip(answers) {
-                    waiter.tell(Some(answer));
-                }
-            }
-            Ok(Applied::Done(Decided { result: Err(error), .. }))
-                if !error.can_be_retried() && group.dismiss_failed() => {}
-            // A key was used, or nobody knows: each finds out by itself.
-            _ => return,
-        }
-    }
-}
-
 impl Waiter {
-    fn tell(&self, outcome: Outcome) {
-        // The first one counts.
+    /// Returns what waits.
+    pub(super) fn request<T: 'static>(&self) -> Option<&T> {
+        self.request.downcast_ref()
+    }
+
+    /// Tells it its outcome: the first one counts.
+    pub(super) fn tell(&self, outcome: Outcome) {
         let _ = self.outcome.set(outcome);
-    }
-}
-
-/// Requests that run one after the other, in one commit.
-struct Group {
-    members: Vec<Arc<Waiter>>,
-    /// Place of the member that has failed last.
-    failed: AtomicUsize,
-}
-
-impl Group {
-    /// Has the member that has failed go alone, and tells whether one has.
-    fn dismiss_failed(&mut self) -> bool {
-        let failed = std::mem::replace(self.failed.get_mut(), usize::MAX);
-        if failed >= self.members.len() {
-            return false;
-        }
-        self.members.remove(failed).tell(None);
-        true
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.members.iter().for_each(|waiter| waiter.tell(None));
-    }
-}
-
-#[async_trait]
-impl Command for Group {
-    type Outcome = Vec<String>;
-
-    fn name(&self) -> &'static str {
-        "together"
-    }
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Vec<String>, Stop> {
-        let mut answers = Vec::with_capacity(self.members.len());
-        for (place, waiter) in self.members.iter().enumerate() {
-            self.failed.store(place, Relaxed);
-            answers.push(waiter.member.run(tx).await?);
-        }
-        self.failed.store(usize::MAX, Relaxed);
-        Ok(answers)
-    }
-}
-
-impl Door<Vec<String>> for Group {
-    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)> {
-        self.members.iter().flat_map(|waiter| waiter.member.records(now)).collect()
-    }
-
-    fn is_unasked(&self) -> bool {
-        true
-    }
-
-    /// Each has written its own.
-    fn keep(
-        &self,
-        _: &Result<Vec<String>, Error>,
-        _: &mut Transaction<'_>,
-    ) -> Result<Option<String>, Error> {
-        Ok(None)
     }
 }

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use super::{
     super::{
         apply::{Door, Request},
-        together::Member,
         transaction::{Stop, Transaction},
     },
     claim::{Claim, Found},
+    group::Member,
 };
 use crate::{
     Error, Timestamp, limits,
