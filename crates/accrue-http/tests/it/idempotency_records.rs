@@ -148,7 +148,7 @@ fn an_answer_over_its_bound_is_413_and_nothing_is_committed() {
         let key = IdempotencyKey::parse("k").unwrap();
         let attempt = account.admit(key, Fingerprint::of(["payload"])).unwrap();
         let call = account.create_item(NewItem::new(Name::parse("Tokens").unwrap()));
-        let answer = block_on(attempt.run(call, |_| "a".repeat(bytes)));
+        let answer = block_on(attempt.run(call, move |_| "a".repeat(bytes)));
         (answer, host.items(), block_on(attempt.look()).unwrap().is_some())
     };
     for bytes in [limits::ANSWER_BYTES - 1, limits::ANSWER_BYTES] {
