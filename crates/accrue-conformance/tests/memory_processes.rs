@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use accrue::store::{MemoryStore, MemoryTurns};
+use accrue::store::{MemoryStore, MemoryTurns, Turns};
 use accrue_conformance::{Opened, Processes};
 
 struct InMemory {
@@ -25,7 +25,7 @@ impl Processes for InMemory {
         let turns = self.turns.clone();
         Opened {
             store: Arc::<MemoryStore>::clone(&self.store),
-            turns: turns.map(|turns| turns as _),
+            turns: turns.map(|turns| -> Arc<dyn Turns> { turns }),
         }
     }
 }
