@@ -119,15 +119,21 @@ fn processes_that_write_for_several_customers_never_wait_in_a_circle() {
     assert!(processes.conflicts() > 0, "they have met");
 }
 
-#[test]
-fn processes_share_what_time_has_brought() {
-    const CUSTOMERS: usize = 200;
+/// Customers, each with a subscription on a monthly fee.
+fn with_customers(count: usize) -> Fixture {
     let fixture = Fixture::new();
     let plan = fixture.priced_plan([fixture.fee(Cadence::Monthly).into()]);
-    for number in 0..CUSTOMERS {
+    for number in 0..count {
         let customer = fixture.customer(&format!("customer {number}"));
         fixture.subscribe(customer.id, &plan);
     }
+    fixture
+}
+
+#[test]
+fn processes_share_what_time_has_brought() {
+    const CUSTOMERS: usize = 200;
+    let fixture = with_customers(CUSTOMERS);
     fixture.advance_days(40);
     let processes = Processes::on(&fixture, Some(&Arc::new(MemoryTurns::new())));
     let ticks = processes.all.iter().map(async |billing| {
@@ -151,12 +157,7 @@ fn processes_share_what_time_has_brought() {
 #[test]
 fn an_owner_that_cannot_be_read_is_counted_once_however_often_a_tick_meets_it() {
     const CUSTOMERS: usize = 64;
-    let fixture = Fixture::new();
-    let plan = fixture.priced_plan([fixture.fee(Cadence::Monthly).into()]);
-    for number in 0..CUSTOMERS {
-        let customer = fixture.customer(&format!("customer {number}"));
-        fixture.subscribe(customer.id, &plan);
-    }
+    let fixture = with_customers(CUSTOMERS);
     let subscriptions = accrue::schema::TABLES.iter().find(|of| of.name() == "subscription");
     let scan = Scan::prefix(*subscriptions.unwrap(), b"", 1);
     let broken = block_on(fixture.store.scan(&scan)).unwrap().remove(0).key;
