@@ -1,4 +1,4 @@
-//! Turns of processes ([`Turns`](accrue::store::Turns)). They do not apply where the backend has none.
+//! Turns of processes ([`Turns`]). They do not apply where the backend has none.
 //!
 //! A turn may be refused at any time, and whoever is refused goes on without; so what is asked is that nobody has
 //! a turn beside another, and that whoever waits has it before others had it very often.
