@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use self::{
-    claim::{Claim, Found},
+    claim::{Claim, Found, Tried},
     door::{Encode, KeyedDoor, KeyedMember},
     group::Member,
 };
@@ -144,7 +144,7 @@ impl Attempt {
     ///
     /// As [`run`](Self::run).
     pub async fn complete(&self, answer: &str) -> Result<Answer<String>, Error> {
-        self.commit_alone(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await
+        self.commit_alone(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned(), Tried::No).await
     }
 
     /// Returns the answer of an earlier request under the key, for one that is refused before it runs.
@@ -231,7 +231,9 @@ impl Attempt {
     ) -> Result<Answer<String>, Error> {
         let account = &self.claim.account;
         let customer = request.customer().filter(|_| account.actor().is_none());
-        let Some(customer) = customer else { return self.commit_alone(&*request, &*encode).await };
+        let Some(customer) = customer else {
+            return self.commit_alone(&*request, &*encode, Tried::No).await;
+        };
         let member = || -> Box<dyn Member> {
             let (claim, request) = (Arc::clone(&self.claim), Arc::clone(&request));
             Box::new(KeyedMember { claim, request, encode: Arc::clone(&encode) })
@@ -241,7 +243,9 @@ impl Attempt {
         match account.shared().together.join(of, member, run).await {
             Joined::Answered(outcome) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
             Joined::Alone(lead) => {
-                let answer = self.commit_alone(&*request, &*encode).await;
+                // Without the lead it was taken along by another, who may have committed it.
+                let tried = if lead.is_some() { Tried::No } else { Tried::Perhaps };
+                let answer = self.commit_alone(&*request, &*encode, tried).await;
                 drop(lead);
                 answer
             }
@@ -253,6 +257,7 @@ impl Attempt {
         &self,
         request: &dyn Request<Outcome = T>,
         encode: &Encode<'_, T>,
+        tried: Tried,
     ) -> Result<Answer<String>, Error> {
         let (claim, mut found) = (&*self.claim, Found::default());
         for _ in 0..limits::RUNS {
@@ -264,13 +269,13 @@ impl Attempt {
                 Ok(Applied::Unknown(_, error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
                     let Ok(found) = claim.find().await else { return Err(unknown) };
-                    return claim.answer(&found).await?.ok_or(unknown);
+                    return claim.answer_of(&found, Tried::Perhaps).await?.ok_or(unknown);
                 }
                 // The key protects a retry, also where the applying before has an unknown outcome.
                 Err(error) => Some(error.retry_doubles_nothing()),
             };
             found = match (claim.find().await, failure) {
-                (Ok(now), failure) => match (claim.answer(&now).await?, failure) {
+                (Ok(now), failure) => match (claim.answer_of(&now, tried).await?, failure) {
                     (Some(answer), _) => return Ok(answer),
                     (None, Some(failure)) => return Err(failure),
                     (None, None) => now,

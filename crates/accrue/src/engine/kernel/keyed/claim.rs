@@ -25,6 +25,13 @@ pub(super) struct Found {
     record: Option<Record>,
 }
 
+/// Whether a commit of this attempt may have happened of which nobody was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tried {
+    No,
+    Perhaps,
+}
+
 impl Claim {
     /// Reads the rows in which the record may lie.
     pub(super) async fn find(&self) -> Result<Found, Error> {
@@ -56,13 +63,22 @@ impl Claim {
         rows
     }
 
-    /// Returns the answer of the request that a record is of: an earlier one, or this.
+    /// Returns the answer of the earlier request that a record is of.
     pub(super) async fn answer(&self, found: &Found) -> Result<Option<Answer<String>>, Error> {
+        self.answer_of(found, Tried::No).await
+    }
+
+    /// Returns the answer of the request that a record is of: an earlier one, or this where it was tried.
+    pub(super) async fn answer_of(
+        &self,
+        found: &Found,
+        tried: Tried,
+    ) -> Result<Option<Answer<String>>, Error> {
         match admit(found.record.as_ref(), &self.fingerprint, self.account.shared().now()) {
             Admission::Run => Ok(None),
             Admission::Mismatch => Err(Error::key_reused()),
             Admission::Replay(record) => {
-                let freshness = match record.mark == self.mark {
+                let freshness = match tried == Tried::Perhaps && record.mark == self.mark {
                     true => Freshness::Fresh,
                     false => Freshness::Replayed,
                 };
