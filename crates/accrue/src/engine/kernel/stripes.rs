@@ -280,6 +280,7 @@ mod tests {
         pollster::block_on(held.take(both));
         assert_eq!(held.missing(&account, &[one, two]), None);
     }
+
     #[test]
     fn a_turn_that_is_kept_for_a_caller_who_goes_away_is_given_back() {
         let (stripes, turns) = (Stripes::new(), Arc::new(MemoryTurns::new()));
