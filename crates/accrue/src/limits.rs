@@ -66,6 +66,8 @@ pub const CLOCK_SKEW_SECONDS: u64 = 60 * 60;
 pub const ANSWER_BYTES: usize = 12 * 1024 * 1024;
 /// The largest piece of a stored answer in one row, in bytes as JSON writes them.
 pub const ANSWER_PART_BYTES: usize = 48 * 1024;
+/// The most rows that a footprint guesses.
+pub const FOOTPRINT_ROWS: usize = 64;
 /// The most requests of one customer that are committed together.
 pub const TOGETHER: usize = 64;
 /// The most keyed operations in flight in one process.

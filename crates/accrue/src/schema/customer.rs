@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Guards, Slot};
+use super::{Guards, Slot, TABLES};
 use crate::{
     AccountId, CustomerId, SubscriptionId, Timestamp,
     customer::Customer,
+    hex, limits,
     period::OpenUsage,
+    store::Key,
     usage::{Hour, Window},
 };
 
@@ -24,6 +26,29 @@ pub(crate) struct CustomerAlias {
     pub(crate) customer_id: CustomerId,
     /// Events wait under it for a customer that is yet to be created.
     pub(crate) reserved: bool,
+}
+
+/// Rows of a customer that were read last by a process that had not served it: a guess of what the next one reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Footprint {
+    /// Each as the name of its table and the digits of its key.
+    rows: Vec<(String, String)>,
+}
+
+impl Footprint {
+    pub(crate) fn new<'k>(keys: impl IntoIterator<Item = &'k Key>) -> Self {
+        let row = |key: &Key| (key.table().name().to_owned(), hex::encode(key.bytes()));
+        Self { rows: keys.into_iter().take(limits::FOOTPRINT_ROWS).map(row).collect() }
+    }
+
+    /// Returns the keys of those of them that there still may be.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        let key = |(table, digits): &(String, String)| {
+            let table = TABLES.iter().find(|of| of.name() == table)?;
+            Some(Key::new(*table, hex::decode(digits)?))
+        };
+        self.rows.iter().filter_map(key).collect()
+    }
 }
 
 /// What guards and numbers everything of one customer.

@@ -12,7 +12,7 @@ pub(crate) use super::{
     },
     coupon::CouponAlias,
     credit::{BlockMetadata, Credits, CreditsIn},
-    customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
+    customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead, Footprint},
     deadline::{Deadline, Owner},
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
     message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},

@@ -1,6 +1,7 @@
 //! Ingestion of usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
 
 mod acceptance;
+mod footprints;
 mod keys;
 mod share;
 mod sort;
@@ -86,7 +87,7 @@ impl Command for Ingest {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         check_size(self.events.len())?;
-        let Sorted { mut new, duplicates } = sort(tx, &self.events, None).await?;
+        let Sorted { mut new, duplicates, guessed } = sort(tx, &self.events, None).await?;
         let ingestion = Ingestion { ingested: new.len(), duplicates };
         if new.is_empty() {
             return Ok(ingestion);
@@ -120,6 +121,7 @@ impl Command for Ingest {
             ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
             share.accept(tx, meters.revision).await?;
         }
+        footprints::keep(tx, &guessed).await?;
         Ok(ingestion)
     }
 }

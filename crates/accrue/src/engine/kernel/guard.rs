@@ -43,29 +43,29 @@ impl Transaction<'_> {
         &mut self,
         of: impl IntoIterator<Item = G::Of> + Send,
     ) -> Result<Vec<Guard<G>>, Error> {
-        let alone: Vec<_> = of.into_iter().map(|of| (of, None)).collect();
+        let alone: Vec<_> = of.into_iter().map(|of| (of, Vec::new())).collect();
         self.guards_with(alone).await
     }
 
-    /// Reads several guards, and with each a row that it guards, all in one call of the store.
+    /// Reads several guards, and with each rows that it guards, all in one call of the store.
     pub(in crate::engine) async fn guards_with<G: Guards + Says>(
         &mut self,
-        of: impl IntoIterator<Item = (G::Of, Option<Key>)> + Send,
+        of: impl IntoIterator<Item = (G::Of, Vec<Key>)> + Send,
     ) -> Result<Vec<Guard<G>>, Error> {
         let of: Vec<_> = of.into_iter().collect();
-        let opened = of.iter().map(|(of, row)| match row {
-            None => self.opened::<G>(*of).map(|at| Guard { of: *of, at }),
-            Some(_) => None,
+        let opened = of.iter().map(|(of, rows)| match rows.is_empty() {
+            true => self.opened::<G>(*of).map(|at| Guard { of: *of, at }),
+            false => None,
         });
         if let Some(opened) = opened.collect() {
             return Ok(opened);
         }
         let (mut all, mut keys, mut under) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, (of, row)) in of.into_iter().enumerate() {
+        for (at, (of, rows)) in of.into_iter().enumerate() {
             let slot = G::slot(self.account, of);
             keys.push(slot.key().clone());
             all.push((of, slot));
-            under.extend(row.map(|key| (at, key)));
+            under.extend(rows.into_iter().map(|key| (at, key)));
         }
         let places = self.read_guards(&keys, &under).await?;
         let mut guards = Vec::with_capacity(all.len());
@@ -83,6 +83,15 @@ impl<G: Guards + Says + Serialize> Guard<G> {
     pub(in crate::engine) fn adopt<T>(&self, tx: &mut Transaction<'_>, slot: &Slot<T, G>) {
         debug_assert!(slot.is_resident(), "no copy keeps rows of {}", slot.key().table());
         tx.adopt(self.at, slot.key());
+    }
+
+    /// Returns the rows that the store was asked for under it, but for those that were read with it and that nobody
+    /// has asked for.
+    pub(in crate::engine) fn asked<'t>(
+        &self,
+        tx: &'t Transaction<'_>,
+    ) -> impl Iterator<Item = &'t Key> {
+        tx.asked_under(self.at)
     }
 
     /// Returns the owner of the rows that it guards.

@@ -35,7 +35,7 @@ pub(in crate::engine) async fn entry(
     id: CustomerId,
 ) -> Result<(Guard<CustomerHead>, Option<CustomerEntry>), Error> {
     let slot = schema::customer(tx.account, id);
-    let guards = tx.guards_with::<CustomerHead>([(id, Some(slot.key().clone()))]).await?;
+    let guards = tx.guards_with::<CustomerHead>([(id, vec![slot.key().clone()])]).await?;
     let guard = guards.into_iter().next().ok_or_else(|| Error::corrupt("a guard is missing"))?;
     let entry = guard.get(tx, &slot).await?;
     Ok((guard, entry))

@@ -243,6 +243,9 @@ tables! {
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
     ) -> GroupCount [guarded by CustomerHead];
 
+    /// Rows of a customer, as it was named, that a process read which had not served it: a guess of what the next one reads.
+    footprint(account, name: &str) -> Footprint;
+
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
 

@@ -45,7 +45,7 @@ impl Command for IngestBackfill {
         check_size(self.events.len())?;
         let backfill = rows::backfills::backfill(tx, self.id).await?;
         checks::check_taking(tx, &backfill).await?;
-        let Sorted { new, duplicates } = sort(tx, &self.events, Some(&backfill)).await?;
+        let Sorted { new, duplicates, .. } = sort(tx, &self.events, Some(&backfill)).await?;
         let mut shares: BTreeMap<CustomerId, Vec<&New<'_>>> = BTreeMap::new();
         for new in &new {
             shares.entry(new.customer_id).or_default().push(new);

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     acceptance::Acceptance,
+    footprints::{self, Guessed},
     keys::{self, reason},
 };
 use crate::{
@@ -25,6 +26,8 @@ use crate::{
 pub(in crate::engine) struct Sorted<'a> {
     pub(in crate::engine) new: Vec<New<'a>>,
     pub(in crate::engine) duplicates: usize,
+    /// Customers that the process had not served, with what was guessed of the rows that are read for them.
+    pub(in crate::engine) guessed: Vec<Guessed<'a>>,
 }
 
 /// Sorts a batch that goes into a backfill, or into none, into new events and duplicates; or refuses
@@ -36,7 +39,7 @@ pub(in crate::engine) async fn sort<'a>(
     batch: &'a [Incoming],
     into: Option<&Backfill>,
 ) -> Result<Sorted<'a>, Stop> {
-    let customers = customers(tx, batch).await?;
+    let (customers, guessed) = customers(tx, batch).await?;
     let found = customers.values().filter_map(|found| match found {
         Found::Known(id) => Some(IdOr::Id(*id)),
         Found::Reserved(_, external) => Some(IdOr::External((*external).clone())),
@@ -112,7 +115,7 @@ pub(in crate::engine) async fn sort<'a>(
         }
     }
     if refused.is_empty() {
-        Ok(Sorted { new, duplicates })
+        Ok(Sorted { new, duplicates, guessed })
     } else {
         Err(Error::refused(refused).into())
     }
@@ -148,11 +151,13 @@ impl Found<'_> {
     }
 }
 
+type Customers<'a> = HashMap<&'a IdOr<CustomerId>, Found<'a>, RandomState>;
+
 /// Finds the customers that a batch names.
 async fn customers<'a>(
     tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
-) -> Result<HashMap<&'a IdOr<CustomerId>, Found<'a>, RandomState>, Error> {
+) -> Result<(Customers<'a>, Vec<Guessed<'a>>), Error> {
     let account = tx.account;
     let mut named: Vec<_> = {
         let mut asked = HashSet::<_, RandomState>::default();
@@ -164,7 +169,9 @@ async fn customers<'a>(
         IdOr::Id(_) => None,
     });
     let slots: Vec<_> = externals.collect();
-    let mut aliases = tx.find_rows(&slots).await?.into_iter().zip(slots);
+    let mut guesses = footprints::new_here(tx, &named);
+    let aliases = footprints::find(tx, &slots, &mut guesses).await?;
+    let mut aliases = aliases.into_iter().zip(slots);
     let (mut ids, mut new, mut customers) = (Vec::new(), Vec::new(), HashMap::default());
     for name in named {
         match name {
@@ -189,9 +196,12 @@ async fn customers<'a>(
         corrections::begin_customer(tx, customer_id).await?;
         customers.insert(name, Found::Reserved(customer_id, external));
     }
-    let rows = ids.iter().map(|(_, id, alias)| match alias {
-        None => (*id, Some(schema::customer(account, *id).key().clone())),
-        Some(_) => (*id, None),
+    let rows = ids.iter().map(|(name, id, alias)| {
+        let mut rows = footprints::rows_of(&mut guesses, name, *id);
+        if alias.is_none() {
+            rows.push(schema::customer(account, *id).key().clone());
+        }
+        (*id, rows)
     });
     let guards = tx.guards_with::<CustomerHead>(rows.collect::<Vec<_>>()).await?;
     for ((name, id, alias), guard) in ids.into_iter().zip(guards) {
@@ -207,5 +217,5 @@ async fn customers<'a>(
         };
         customers.insert(name, if is_known { Found::Known(id) } else { Found::Unknown });
     }
-    Ok(customers)
+    Ok((customers, guesses))
 }

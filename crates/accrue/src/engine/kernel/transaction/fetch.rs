@@ -78,7 +78,7 @@ impl Transaction<'_> {
                     self.reads.add(key.clone(), row, Holder::Row);
                     self.reads.add_guard(&key, copies.remove(&key));
                 }
-                Some(guard) => self.reads.add_under(place(&self.reads, guard)?, key, row),
+                Some(guard) => self.reads.add_under(place(&self.reads, guard)?, key, row, true),
             }
         }
         keys.iter().map(|key| place(&self.reads, key)).collect()
@@ -129,7 +129,7 @@ impl Transaction<'_> {
         let mut missing = self.missing(keys.into_iter().map(|(at, key)| (key, at)), Holder::Guard);
         missing.retain(|(key, guard)| !self.reads.take_copy(*guard, key));
         for (key, row, guard) in self.load(missing).await? {
-            self.reads.add_under(guard, key, row);
+            self.reads.add_under(guard, key, row, false);
         }
         Ok(())
     }
@@ -160,6 +160,24 @@ impl Transaction<'_> {
     /// Takes a row that was read, and that a guard has turned out to guard, for one of its copy.
     pub(in crate::engine::kernel) fn adopt(&mut self, guard: usize, key: &Key) {
         self.reads.adopt(guard, key);
+    }
+
+    /// Tells whether a row was read or written here, or is in a copy by which its guard is known.
+    pub(in crate::engine) fn has_found(&self, key: &Key) -> bool {
+        let is_here = self.reads.get(key).is_some() || self.written.contains_key(key);
+        is_here || (self.uses_copies && self.shared.residents.guard_of(key).is_some())
+    }
+
+    /// Tells whether a guard was read, or there is a copy of it.
+    pub(in crate::engine) fn has_guard(&self, guard: &Key) -> bool {
+        self.reads.guard(guard).is_some() || self.copy_of(guard).is_some()
+    }
+
+    pub(in crate::engine::kernel) fn asked_under(
+        &self,
+        guard: usize,
+    ) -> impl Iterator<Item = &Key> {
+        self.reads.asked_under(guard)
     }
 
     /// Returns what was worked out from the settled rows of a guard, and of another one beside it.
@@ -267,6 +285,29 @@ impl Transaction<'_> {
         keys.iter().for_each(|key| self.take_copy_of(key));
         self.fetch(&keys).await?;
         self.read_all(slots).await
+    }
+
+    /// Fetches rows so, and in the same call of the store others as they are now, which hold nothing.
+    pub(in crate::engine) async fn find_rows_beside<T: Says, G, U: Says>(
+        &mut self,
+        slots: &[Slot<T, G>],
+        others: &[Slot<U>],
+    ) -> Result<(Vec<Option<T>>, Vec<Option<U>>), Error> {
+        slots.iter().for_each(|slot| self.take_copy_of(slot.key()));
+        let wanted = self.missing(slots.iter().map(|slot| (slot.key(), true)), Holder::Row);
+        let beside = others.iter().map(|slot| (slot.key().clone(), false));
+        let (mut found, mut slots_left) =
+            (Vec::with_capacity(others.len()), others.iter().peekable());
+        for (key, row, holds) in self.load(wanted.into_iter().chain(beside).collect()).await? {
+            match slots_left.next_if(|_| !holds) {
+                None => self.reads.add(key, row, Holder::Row),
+                Some(slot) => {
+                    let says = row.map(|known| known.says(slot, &self.shared.decoded));
+                    found.push(says.transpose()?.map(Arc::unwrap_or_clone));
+                }
+            }
+        }
+        Ok((self.read_all(slots).await?, found))
     }
 
     /// Fetches rows and returns them decoded, in the order asked.

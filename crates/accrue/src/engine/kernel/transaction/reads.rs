@@ -37,6 +37,8 @@ pub(super) struct Reads {
     under: Vec<(usize, Key)>,
     /// Those of them that are to be found by their keys alone.
     found: Vec<(usize, Key)>,
+    /// Rows that the store was asked for under a guard.
+    asked: Vec<(usize, Key)>,
 }
 
 /// Kind of a guard, and whose it is.
@@ -50,6 +52,8 @@ struct Fetched {
     holder: Holder,
     /// Whether a copy is to learn it.
     is_noted: bool,
+    /// Whether nobody has asked for it yet: it was read with its guard.
+    is_ahead: bool,
 }
 
 /// Holder of a row that was read: what has to be as it was.
@@ -99,6 +103,7 @@ impl Reads {
     /// Tells whether a row was read; it is a precondition from now on, where it is to be one.
     pub(super) fn has(&mut self, key: &Key, holder: Holder) -> bool {
         let Some(fetched) = self.rows.get_mut(key) else { return false };
+        fetched.is_ahead = false;
         if fetched.holder == Holder::Guard && holder == Holder::Row {
             fetched.holder = Holder::Row;
             self.preconditions.push(precondition(key, fetched.row.as_deref()));
@@ -111,7 +116,7 @@ impl Reads {
         if holder == Holder::Row {
             self.preconditions.push(precondition(&key, row.as_deref()));
         }
-        self.rows.insert(key, Fetched { row, holder, is_noted: false });
+        self.rows.insert(key, Fetched { row, holder, is_noted: false, is_ahead: false });
     }
 
     /// Returns the place of a row that was read as a guard.
@@ -240,13 +245,26 @@ impl Reads {
         }
     }
 
-    /// Notes a row that the store was asked for under a guard.
-    pub(super) fn add_under(&mut self, guard: usize, key: Key, row: Option<Arc<Known>>) {
+    /// Notes a row that the store was asked for under a guard, or ahead with it.
+    pub(super) fn add_under(
+        &mut self,
+        guard: usize,
+        key: Key,
+        row: Option<Arc<Known>>,
+        is_ahead: bool,
+    ) {
         let is_noted = schema::is_resident(key.table());
         if is_noted {
             self.under.push((guard, key.clone()));
         }
-        self.rows.insert(key, Fetched { row, holder: Holder::Guard, is_noted });
+        self.asked.push((guard, key.clone()));
+        self.rows.insert(key, Fetched { row, holder: Holder::Guard, is_noted, is_ahead });
+    }
+
+    /// Returns the rows that the store was asked for under a guard, and that somebody has asked for here.
+    pub(super) fn asked_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
+        let keys = self.asked.iter().filter(move |(of, _)| *of == guard).map(|(_, key)| key);
+        keys.filter(|key| self.rows.get(*key).is_some_and(|fetched| !fetched.is_ahead))
     }
 
     /// Notes a row that is written under a guard for the first time.
