@@ -70,6 +70,9 @@ pub const ANSWER_PART_BYTES: usize = 48 * 1024;
 pub const FOOTPRINT_ROWS: usize = 64;
 /// The most requests of one customer that are committed together.
 pub const TOGETHER: usize = 64;
+/// How often requests that are committed together are run, each time without one that is to go alone, before all of them
+/// go alone.
+pub const DISMISSED: usize = 4;
 /// The most keyed operations in flight in one process.
 pub const IN_FLIGHT: usize = 65_536;
 /// The most runs of one operation that lose a race.

@@ -110,6 +110,14 @@ impl Server {
         self.begin();
     }
 
+    /// Dumps its database, while it serves others, and restores it on another server.
+    pub fn dump_to(&self, other: &Self) {
+        let dump = self.folder.path().join("dump");
+        let dump = dump.to_str().unwrap();
+        self.run("pg_dump", &["-Fc", "-f", dump, "-d", &self.connection()]);
+        other.run("pg_restore", &["-e", "--no-owner", "-d", &other.connection(), dump]);
+    }
+
     /// Lets it read its settings again.
     pub fn reload(&self) {
         self.run("pg_ctl", &["-D", self.data(), "-s", "reload"]);

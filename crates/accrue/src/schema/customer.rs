@@ -28,26 +28,33 @@ pub(crate) struct CustomerAlias {
     pub(crate) reserved: bool,
 }
 
-/// Rows of a customer that were read last by a process that had not served it: a guess of what the next one reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Rows of a customer that an ingest has asked for: a guess of what the next one asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Footprint {
+    customer_id: CustomerId,
     /// Each as the name of its table and the digits of its key.
     rows: Vec<(String, String)>,
 }
 
 impl Footprint {
-    pub(crate) fn new<'k>(keys: impl IntoIterator<Item = &'k Key>) -> Self {
+    /// Takes rows, each once; those behind the [most](limits::FOOTPRINT_ROWS) are left out.
+    pub(crate) fn new<'k>(
+        customer_id: CustomerId,
+        rows: impl IntoIterator<Item = &'k Key>,
+    ) -> Self {
         let row = |key: &Key| (key.table().name().to_owned(), hex::encode(key.bytes()));
-        Self { rows: keys.into_iter().take(limits::FOOTPRINT_ROWS).map(row).collect() }
+        let rows = rows.into_iter().take(limits::FOOTPRINT_ROWS).map(row).collect();
+        Self { customer_id, rows }
     }
 
-    /// Returns the keys of those of them that there still may be.
-    pub(crate) fn keys(&self) -> Vec<Key> {
+    /// Returns its rows; none where it is of another customer, who had the name before.
+    pub(crate) fn rows_of(&self, customer_id: CustomerId) -> Vec<Key> {
         let key = |(table, digits): &(String, String)| {
             let table = TABLES.iter().find(|of| of.name() == table)?;
             Some(Key::new(*table, hex::decode(digits)?))
         };
-        self.rows.iter().filter_map(key).collect()
+        let rows = self.rows.iter().filter(|_| self.customer_id == customer_id);
+        rows.filter_map(key).collect()
     }
 }
 

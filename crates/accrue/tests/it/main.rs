@@ -55,6 +55,7 @@ mod expiry_stories;
 mod fee_quantities;
 mod fee_quantity_changes;
 mod fees;
+mod footprints;
 mod given_back;
 mod golden;
 mod idempotency;

@@ -177,6 +177,34 @@ fn keys_that_were_used_are_answered_as_before() {
 }
 
 #[test]
+fn a_key_that_was_used_keeps_no_other_back() {
+    let counted = Counted::new();
+    drive(counted.ask("5")).unwrap();
+    let before = counted.commits();
+    let answers = drive(join_all((0..12).map(|n| counted.ask(&n.to_string()))));
+    let again = told(&answers).iter().position(|told| told == "1 new, 0 there again");
+    assert_eq!(again, Some(5));
+    assert_eq!(counted.count().as_deref(), Some("12"));
+    let commits = counted.commits() - before;
+    assert!(commits <= 4, "one alone, the others with it and without it, and itself: {commits}");
+}
+
+/// Each that is left out has cost the others a run.
+#[test]
+fn where_many_are_left_out_each_goes_alone() {
+    let counted = Counted::new();
+    let all = || (0..20).map(|n| counted.ask(&n.to_string()));
+    drive(join_all(all()));
+    let before = counted.commits();
+    let answers = drive(join_all(all().chain([counted.ask("new")])));
+    assert_eq!(told(&answers).last().map(String::as_str), Some("1 new, 0 there"));
+    let alone = 21;
+    let commits = counted.commits() - before;
+    assert!(commits <= alone + limits::DISMISSED, "{commits}");
+    assert_eq!(counted.count().as_deref(), Some("21"));
+}
+
+#[test]
 fn events_of_a_customer_who_is_yet_to_come_wait_for_one_customer() {
     let counted = Counted::new();
     let now = counted.account.billing().now();

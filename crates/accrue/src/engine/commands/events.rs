@@ -87,7 +87,7 @@ impl Command for Ingest {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         check_size(self.events.len())?;
-        let Sorted { mut new, duplicates, guessed } = sort(tx, &self.events, None).await?;
+        let Sorted { mut new, duplicates, footprints } = sort(tx, &self.events, None).await?;
         let ingestion = Ingestion { ingested: new.len(), duplicates };
         if new.is_empty() {
             return Ok(ingestion);
@@ -121,7 +121,7 @@ impl Command for Ingest {
             ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
             share.accept(tx, meters.revision).await?;
         }
-        footprints::keep(tx, &guessed).await?;
+        footprints.keep(tx).await?;
         Ok(ingestion)
     }
 }

@@ -120,8 +120,9 @@ pub(in crate::engine) trait Door<T>: Send + Sync {
 pub(in crate::engine) enum Applied<T> {
     /// The operation was decided, and its writes are committed.
     Done(Decided<T>),
-    /// Another attempt under the same key was first, or may have been.
-    LostTheKey,
+    /// Another attempt under the same key was first, or may have been: with the row in which its record is, where one was
+    /// found.
+    LostTheKey(Option<Key>),
     /// Nobody knows whether it was written.
     Unknown(Decided<T>, StoreError),
 }
@@ -140,7 +141,7 @@ pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
 ) -> Result<C::Outcome, Error> {
     match apply(account, command, None).await? {
         Applied::Done(decided) => decided.result,
-        Applied::LostTheKey => Err(Error::contended()),
+        Applied::LostTheKey(_) => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(error.into()),
     }
 }
@@ -153,7 +154,7 @@ pub(in crate::engine) async fn apply_step<C: Command + ?Sized>(
 ) -> Result<C::Outcome, Error> {
     match apply_unaudited(shared, account, command).await? {
         Applied::Done(done) => done.result,
-        Applied::LostTheKey => Err(Error::contended()),
+        Applied::LostTheKey(_) => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
     }
 }
@@ -227,7 +228,7 @@ async fn apply_within<C: Command + ?Sized>(
             }
             // What a key was used for has no effect again, and brings others none.
             Err(Stop::First(_)) if door.is_some_and(Door::is_unasked) => {
-                return Ok(Applied::LostTheKey);
+                return Ok(Applied::LostTheKey(None));
             }
             Err(Stop::First(owners)) => {
                 // They take their own locks.
@@ -269,7 +270,7 @@ async fn apply_within<C: Command + ?Sized>(
             (Ok(Commit::Conflict(key)), _) => {
                 span.conflict();
                 if records.iter().any(|(record, _)| *record == key) {
-                    return Ok(Applied::LostTheKey);
+                    return Ok(Applied::LostTheKey(Some(key)));
                 }
                 if trusted != Some(key.table()) {
                     held.lose().await;

@@ -85,8 +85,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.adopt(self.at, slot.key());
     }
 
-    /// Returns the rows that the store was asked for under it, but for those that were read with it and that nobody
-    /// has asked for.
+    /// Returns the rows that were asked for under it, in no order.
     pub(in crate::engine) fn asked<'t>(
         &self,
         tx: &'t Transaction<'_>,

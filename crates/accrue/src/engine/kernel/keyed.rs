@@ -205,7 +205,7 @@ impl Attempt {
             let door = KeyedDoor { claim, found, encode: &encode, keeps_errors: false };
             match apply(&claim.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
-                Ok(Applied::LostTheKey) => {}
+                Ok(Applied::LostTheKey(_)) => {}
                 Ok(Applied::Unknown(decided, error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
                     let Ok(now) = self.claim.find().await else { return Err(unknown) };
@@ -264,7 +264,7 @@ impl Attempt {
             let door = KeyedDoor { claim, found: &found, encode, keeps_errors: true };
             let failure = match apply(&claim.account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
-                Ok(Applied::LostTheKey) => None,
+                Ok(Applied::LostTheKey(_)) => None,
                 // The record tells whether the commit happened, and of which attempt it is.
                 Ok(Applied::Unknown(_, error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();

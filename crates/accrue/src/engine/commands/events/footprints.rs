@@ -1,4 +1,4 @@
-//! Footprints: guesses of which rows are read for a customer that the process has not served
+//! Footprints: guesses of which rows an ingest asks for, for a process that has not served the customer
 //! (`docs/decisions/footprints-of-customers.md`).
 
 use std::collections::BTreeSet;
@@ -10,73 +10,68 @@ use crate::{
     store::Key,
 };
 
-/// Customer that the process had not served, as it is named.
-pub(in crate::engine) struct Guessed<'a> {
-    name: &'a IdOr<CustomerId>,
-    /// Its id, once that is known.
-    id: Option<CustomerId>,
-    /// Rows that are read with its head.
-    rows: Vec<Key>,
+/// Customers, each as it is named, that the process has not served, with what is guessed of them.
+#[derive(Default)]
+pub(in crate::engine) struct Footprints<'a> {
+    guesses: Vec<(&'a IdOr<CustomerId>, Option<Footprint>)>,
+    /// Those whose guess is to be held against what is asked for: the rows that it named.
+    kept: Vec<(&'a IdOr<CustomerId>, CustomerId, Vec<Key>)>,
 }
 
-impl Guessed<'_> {
-    fn slot(&self, tx: &Transaction<'_>) -> Slot<Footprint> {
-        schema::footprint(tx.account, &self.name.to_string())
+impl<'a> Footprints<'a> {
+    /// Finds the aliases of customers, and the footprints of those that the process has not served, all in one call
+    /// of the store.
+    pub(super) async fn find<G>(
+        tx: &mut Transaction<'_>,
+        named: &[&'a IdOr<CustomerId>],
+        aliases: &[Slot<CustomerAlias, G>],
+    ) -> Result<(Self, Vec<Option<CustomerAlias>>), Error> {
+        let new: Vec<_> = named.iter().copied().filter(|name| is_new(tx, name)).collect();
+        let slots: Vec<_> = new.iter().map(|name| slot(tx, name)).collect();
+        let (found, footprints) = tx.find_rows_beside(aliases, &slots).await?;
+        let guesses = new.into_iter().zip(footprints).collect();
+        Ok((Self { guesses, kept: Vec::new() }, found))
     }
-}
 
-/// Returns those of some customers, which are in order, that the process has not served.
-pub(super) fn new_here<'a>(
-    tx: &Transaction<'_>,
-    named: &[&'a IdOr<CustomerId>],
-) -> Vec<Guessed<'a>> {
-    let is_new = |name: &IdOr<CustomerId>| match name {
-        IdOr::Id(id) => !tx.has_guard(CustomerHead::slot(tx.account, *id).key()),
-        IdOr::External(name) => !tx.has_found(schema::customer_external(tx.account, name).key()),
-    };
-    let new = named.iter().filter(|name| is_new(name)).map(|name| Guessed {
-        name,
-        id: None,
-        rows: Vec::new(),
-    });
-    new.collect()
-}
-
-/// Finds the aliases of customers, and what is guessed of others, all in one call of the store.
-pub(super) async fn find<G>(
-    tx: &mut Transaction<'_>,
-    aliases: &[Slot<CustomerAlias, G>],
-    guesses: &mut [Guessed<'_>],
-) -> Result<Vec<Option<CustomerAlias>>, Error> {
-    let slots: Vec<_> = guesses.iter().map(|of| of.slot(tx)).collect();
-    let (found, footprints) = tx.find_rows_beside(aliases, &slots).await?;
-    for (of, footprint) in guesses.iter_mut().zip(footprints) {
-        of.rows = footprint.unwrap_or_default().keys();
+    /// Returns the rows that are to be read with the head of a customer, whose id is known now.
+    pub(super) fn rows_of(&mut self, name: &'a IdOr<CustomerId>, id: CustomerId) -> Vec<Key> {
+        let guess = self.guesses.binary_search_by(|(of, _)| of.cmp(&name));
+        let Some((_, guess)) = guess.ok().and_then(|at| self.guesses.get(at)) else {
+            return Vec::new();
+        };
+        let rows = guess.as_ref().map_or_else(Vec::new, |guess| guess.rows_of(id));
+        self.kept.push((name, id, rows.clone()));
+        rows
     }
-    Ok(found)
-}
 
-/// Returns the rows that are to be read with the head of a customer, whose id is known now.
-pub(super) fn rows_of(
-    guesses: &mut [Guessed<'_>],
-    name: &IdOr<CustomerId>,
-    id: CustomerId,
-) -> Vec<Key> {
-    let Ok(at) = guesses.binary_search_by(|of| of.name.cmp(name)) else { return Vec::new() };
-    let Some(of) = guesses.get_mut(at) else { return Vec::new() };
-    of.id = Some(id);
-    of.rows.clone()
-}
-
-/// Keeps what was read for customers, where something was that nobody had guessed.
-pub(super) async fn keep(tx: &mut Transaction<'_>, guesses: &[Guessed<'_>]) -> Result<(), Error> {
-    for of in guesses {
-        let Some(id) = of.id else { continue };
-        let guard = tx.guard::<CustomerHead>(id).await?;
-        let asked: BTreeSet<_> = guard.asked(tx).cloned().collect();
-        if !asked.iter().all(|key| of.rows.contains(key)) {
-            tx.put(&of.slot(tx), &Footprint::new(&asked))?;
+    /// Has what is asked for a customer kept: it has no events yet, and the next ones may come to another process.
+    pub(super) fn begin(&mut self, name: &'a IdOr<CustomerId>, id: CustomerId) {
+        if !self.kept.iter().any(|(_, of, _)| *of == id) {
+            self.kept.push((name, id, Vec::new()));
         }
     }
-    Ok(())
+
+    /// Keeps what was asked for, where that was more than was guessed.
+    pub(super) async fn keep(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        for (name, id, guessed) in &self.kept {
+            let guard = tx.guard::<CustomerHead>(*id).await?;
+            let asked: BTreeSet<_> = guard.asked(tx).cloned().collect();
+            if !asked.iter().all(|key| guessed.contains(key)) {
+                tx.put(&slot(tx, name), &Footprint::new(*id, &asked))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn slot(tx: &Transaction<'_>, name: &IdOr<CustomerId>) -> Slot<Footprint> {
+    schema::footprint(tx.account, &name.to_string())
+}
+
+/// Tells whether nothing here knows a customer.
+fn is_new(tx: &Transaction<'_>, name: &IdOr<CustomerId>) -> bool {
+    match name {
+        IdOr::Id(id) => !tx.has_guard(CustomerHead::slot(tx.account, *id).key()),
+        IdOr::External(name) => !tx.has_found(schema::customer_external(tx.account, name).key()),
+    }
 }

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     acceptance::Acceptance,
-    footprints::{self, Guessed},
+    footprints::Footprints,
     keys::{self, reason},
 };
 use crate::{
@@ -26,8 +26,8 @@ use crate::{
 pub(in crate::engine) struct Sorted<'a> {
     pub(in crate::engine) new: Vec<New<'a>>,
     pub(in crate::engine) duplicates: usize,
-    /// Customers that the process had not served, with what was guessed of the rows that are read for them.
-    pub(in crate::engine) guessed: Vec<Guessed<'a>>,
+    /// Those of its customers whose rows are guessed.
+    pub(in crate::engine) footprints: Footprints<'a>,
 }
 
 /// Sorts a batch that goes into a backfill, or into none, into new events and duplicates; or refuses
@@ -39,7 +39,7 @@ pub(in crate::engine) async fn sort<'a>(
     batch: &'a [Incoming],
     into: Option<&Backfill>,
 ) -> Result<Sorted<'a>, Stop> {
-    let (customers, guessed) = customers(tx, batch).await?;
+    let (customers, footprints) = customers(tx, batch).await?;
     let found = customers.values().filter_map(|found| match found {
         Found::Known(id) => Some(IdOr::Id(*id)),
         Found::Reserved(_, external) => Some(IdOr::External((*external).clone())),
@@ -115,7 +115,7 @@ pub(in crate::engine) async fn sort<'a>(
         }
     }
     if refused.is_empty() {
-        Ok(Sorted { new, duplicates, guessed })
+        Ok(Sorted { new, duplicates, footprints })
     } else {
         Err(Error::refused(refused).into())
     }
@@ -157,7 +157,7 @@ type Customers<'a> = HashMap<&'a IdOr<CustomerId>, Found<'a>, RandomState>;
 async fn customers<'a>(
     tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
-) -> Result<(Customers<'a>, Vec<Guessed<'a>>), Error> {
+) -> Result<(Customers<'a>, Footprints<'a>), Error> {
     let account = tx.account;
     let mut named: Vec<_> = {
         let mut asked = HashSet::<_, RandomState>::default();
@@ -169,8 +169,7 @@ async fn customers<'a>(
         IdOr::Id(_) => None,
     });
     let slots: Vec<_> = externals.collect();
-    let mut guesses = footprints::new_here(tx, &named);
-    let aliases = footprints::find(tx, &slots, &mut guesses).await?;
+    let (mut footprints, aliases) = Footprints::find(tx, &named, &slots).await?;
     let mut aliases = aliases.into_iter().zip(slots);
     let (mut ids, mut new, mut customers) = (Vec::new(), Vec::new(), HashMap::default());
     for name in named {
@@ -197,7 +196,7 @@ async fn customers<'a>(
         customers.insert(name, Found::Reserved(customer_id, external));
     }
     let rows = ids.iter().map(|(name, id, alias)| {
-        let mut rows = footprints::rows_of(&mut guesses, name, *id);
+        let mut rows = footprints.rows_of(name, *id);
         if alias.is_none() {
             rows.push(schema::customer(account, *id).key().clone());
         }
@@ -215,7 +214,10 @@ async fn customers<'a>(
                 entry.is_some_and(|entry: CustomerEntry| entry.deleted_at.is_none())
             }
         };
+        if guard.head(tx)?.accepted == 0 {
+            footprints.begin(name, id);
+        }
         customers.insert(name, if is_known { Found::Known(id) } else { Found::Unknown });
     }
-    Ok((customers, guesses))
+    Ok((customers, footprints))
 }

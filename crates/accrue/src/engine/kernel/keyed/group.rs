@@ -1,6 +1,9 @@
 //! Requests under keys that wait for one customer, run together in one commit.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use async_trait::async_trait;
 
@@ -11,7 +14,7 @@ use super::super::{
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, Timestamp,
+    Error, Timestamp, limits,
     store::{Key, Version},
 };
 
@@ -34,17 +37,23 @@ fn member(waiter: &Waiter) -> Result<&dyn Member, Error> {
 /// Runs requests together. Each gets an outcome, also where the caller of this goes away.
 pub(super) async fn run(account: &Account, waiting: Waiters) {
     let mut group = Group { members: waiting, failed: AtomicUsize::new(usize::MAX) };
-    // One that is left goes alone.
-    while group.members.len() > 1 {
+    for _ in 0..limits::DISMISSED {
+        // One that is left goes alone.
+        if group.members.len() < 2 {
+            return;
+        }
         match apply(account, &group, Some(&group)).await {
             Ok(Applied::Done(Decided { result: Ok(answers), .. })) => {
                 for (waiter, answer) in group.members.drain(..).zip(answers) {
                     waiter.tell(Some(answer));
                 }
+                return;
             }
             Ok(Applied::Done(Decided { result: Err(error), .. }))
                 if !error.can_be_retried() && group.dismiss_failed() => {}
-            // A key was used, or nobody knows: each finds out by itself.
+            Ok(Applied::LostTheKey(Some(record)))
+                if group.dismiss_used(&record, account.shared().now()) => {}
+            // Nobody knows: each finds out by itself.
             _ => return,
         }
     }
@@ -61,11 +70,25 @@ impl Group {
     /// Has the member that has failed go alone, and tells whether one has.
     fn dismiss_failed(&mut self) -> bool {
         let failed = std::mem::replace(self.failed.get_mut(), usize::MAX);
-        if failed >= self.members.len() {
-            return false;
+        self.dismiss(failed)
+    }
+
+    /// Has the member go alone whose key has a record, and tells whether it is one's.
+    fn dismiss_used(&mut self, record: &Key, now: Timestamp) -> bool {
+        let has_it = |waiter: &Arc<Waiter>| {
+            let records = member(waiter).map(|member| member.records(now)).unwrap_or_default();
+            records.iter().any(|(row, _)| row == record)
+        };
+        let used = self.members.iter().position(has_it);
+        used.is_some_and(|place| self.dismiss(place))
+    }
+
+    fn dismiss(&mut self, place: usize) -> bool {
+        let is_one = place < self.members.len();
+        if is_one {
+            self.members.remove(place).tell(None);
         }
-        self.members.remove(failed).tell(None);
-        true
+        is_one
     }
 }
 

@@ -37,8 +37,6 @@ pub(super) struct Reads {
     under: Vec<(usize, Key)>,
     /// Those of them that are to be found by their keys alone.
     found: Vec<(usize, Key)>,
-    /// Rows that the store was asked for under a guard.
-    asked: Vec<(usize, Key)>,
 }
 
 /// Kind of a guard, and whose it is.
@@ -50,10 +48,18 @@ type Memoized = dyn Any + Send + Sync;
 struct Fetched {
     row: Option<Arc<Known>>,
     holder: Holder,
+    /// Place of the guard under which it was read.
+    under: Option<usize>,
     /// Whether a copy is to learn it.
     is_noted: bool,
     /// Whether nobody has asked for it yet: it was read with its guard.
     is_ahead: bool,
+}
+
+impl Fetched {
+    const fn new(row: Option<Arc<Known>>, holder: Holder, under: Option<usize>) -> Self {
+        Self { row, holder, under, is_noted: false, is_ahead: false }
+    }
 }
 
 /// Holder of a row that was read: what has to be as it was.
@@ -116,7 +122,7 @@ impl Reads {
         if holder == Holder::Row {
             self.preconditions.push(precondition(&key, row.as_deref()));
         }
-        self.rows.insert(key, Fetched { row, holder, is_noted: false, is_ahead: false });
+        self.rows.insert(key, Fetched::new(row, holder, None));
     }
 
     /// Returns the place of a row that was read as a guard.
@@ -201,7 +207,7 @@ impl Reads {
             resident.row(guard.version?, key)
         });
         let Some(row) = found else { return false };
-        self.add(key.clone(), row, Holder::Guard);
+        self.rows.insert(key.clone(), Fetched::new(row, Holder::Guard, Some(guard)));
         true
     }
 
@@ -257,14 +263,14 @@ impl Reads {
         if is_noted {
             self.under.push((guard, key.clone()));
         }
-        self.asked.push((guard, key.clone()));
-        self.rows.insert(key, Fetched { row, holder: Holder::Guard, is_noted, is_ahead });
+        let fetched = Fetched::new(row, Holder::Guard, Some(guard));
+        self.rows.insert(key, Fetched { is_noted, is_ahead, ..fetched });
     }
 
-    /// Returns the rows that the store was asked for under a guard, and that somebody has asked for here.
+    /// Returns the rows that were asked for under a guard, from the store or its copy.
     pub(super) fn asked_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
-        let keys = self.asked.iter().filter(move |(of, _)| *of == guard).map(|(_, key)| key);
-        keys.filter(|key| self.rows.get(*key).is_some_and(|fetched| !fetched.is_ahead))
+        let is_asked = move |of: &Fetched| of.under == Some(guard) && !of.is_ahead;
+        self.rows.iter().filter(move |(_, of)| is_asked(of)).map(|(key, _)| key)
     }
 
     /// Notes a row that is written under a guard for the first time.
