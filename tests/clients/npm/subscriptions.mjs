@@ -77,6 +77,18 @@ test('the quantity of a fee changes', async () => {
   assert.equal(changed.id, subscription.id);
 });
 
+test('changes of quantity that are still to come are taken back', async () => {
+  const { subscription } = await newSubscription();
+  const { price } = subscription.price_intervals.find((it) => it.price.fixed_price_quantity !== null);
+  await client.subscriptions.updateFixedFeeQuantity(subscription.id, {
+    price_id: price.id, quantity: 4, change_option: 'upcoming_invoice',
+  });
+  const back = await client.subscriptions.unscheduleFixedFeeQuantityUpdates(subscription.id, {
+    price_id: price.id,
+  });
+  assert.equal(back.fixed_fee_quantity_schedule.length, 1);
+});
+
 test('what a subscription used and costs', async () => {
   const { subscription, metric, customer } = await newSubscription();
   await use(customer, 10);

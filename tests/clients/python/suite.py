@@ -308,6 +308,14 @@ class Suite(unittest.TestCase):
         CLIENT.subscriptions.update_fixed_fee_quantity(
             subscription.id, price_id=fixed.id, quantity=3
         )
+        CLIENT.subscriptions.update_fixed_fee_quantity(
+            subscription.id, price_id=fixed.id, quantity=4, change_option="upcoming_invoice"
+        )
+        back = CLIENT.subscriptions.unschedule_fixed_fee_quantity_updates(
+            subscription.id, price_id=fixed.id
+        )
+        quantities = [it.quantity for it in back.fixed_fee_quantity_schedule]
+        self.assertEqual(quantities[-1], 3)
         CLIENT.subscriptions.cancel(subscription.id, cancel_option="end_of_subscription_term")
         back = CLIENT.subscriptions.unschedule_cancellation(subscription.id)
         self.assertIsNone(back.end_date)

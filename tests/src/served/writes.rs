@@ -180,6 +180,12 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
             &quantity,
             200,
         ),
+        case(
+            "POST /subscriptions/{subscription_id}/unschedule_fixed_fee_quantity_updates",
+            path(cancelled, "/unschedule_fixed_fee_quantity_updates"),
+            &json!({"price_id": fee}),
+            200,
+        ),
     ]
 }
 

@@ -19,7 +19,8 @@ use crate::{
         subscriptions::{
             Cancel, ChangedResources, ChangedWanted, MutatedSubscription, NewSubscription,
             Subscription, SubscriptionListQuery, SubscriptionSummary, SubscriptionUsage,
-            UpdateFixedFeeQuantity, UpdateSubscription, UsageQueryIn,
+            UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity, UpdateSubscription,
+            UsageQueryIn,
         },
     },
 };
@@ -84,6 +85,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .body::<UpdateFixedFeeQuantity>()
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(update_fixed_fee_quantity(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/unschedule_fixed_fee_quantity_updates",
+        "subscriptions.unschedule_fixed_fee_quantity_updates",
+        "unschedule-fixed-fee-quantity-updates",
+    )
+    .summary("Takes back the changes of the quantity of a fee that are still to come.")
+    .body::<UnscheduleFixedFeeQuantityUpdates>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(unschedule_fixed_fee_quantity_updates(request))),
     Operation::post(
         "/subscriptions/{subscription_id}/redeem_coupon",
         "subscriptions.redeem_coupon",
@@ -213,6 +223,14 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
     let leaves_invoices = body.leaves_invoices();
     let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
     write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
+}
+
+async fn unschedule_fixed_fee_quantity_updates(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) =
+        request.read::<SubscriptionId, NoQuery, UnscheduleFixedFeeQuantityUpdates>()?;
+    check_is_not_pending(&request)?;
+    let call = request.account.unschedule_fixed_fee_quantity_updates(id, body.price_id());
+    write(request, call).await
 }
 
 async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {

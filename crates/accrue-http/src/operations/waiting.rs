@@ -60,11 +60,6 @@ pub(crate) const WAITING: &[Waiting] = &[
             (Post, "/subscriptions/{subscription_id}/trigger_phase", "subscriptions.trigger_phase"),
             (
                 Post,
-                "/subscriptions/{subscription_id}/unschedule_fixed_fee_quantity_updates",
-                "subscriptions.unschedule_fixed_fee_quantity_updates",
-            ),
-            (
-                Post,
                 "/subscriptions/{subscription_id}/unschedule_pending_plan_changes",
                 "subscriptions.unschedule_pending_plan_changes",
             ),

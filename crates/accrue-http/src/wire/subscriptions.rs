@@ -24,7 +24,9 @@ use self::{
 };
 pub(crate) use self::{
     changed::{ChangedResources, ChangedWanted},
-    changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
+    changes::{
+        Cancel, UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity, UpdateSubscription,
+    },
     lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
     usage::{SubscriptionUsage, UsageQueryIn},

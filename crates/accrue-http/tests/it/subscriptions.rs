@@ -432,6 +432,25 @@ fn wire_5_1_the_quantity_of_a_fee_changes() {
 }
 
 #[test]
+fn subscriptions_3_9_changes_of_quantity_are_unscheduled() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({}));
+    let seats = json!({"price_id": shop.plan["prices"][1]["id"]});
+    let mut next = seats.clone();
+    (next["quantity"], next["change_option"]) = (json!(5), json!("upcoming_invoice"));
+    let change = path(&subscription, "/update_fixed_fee_quantity");
+    shop.host.post(&change, next).ok(StatusCode::OK);
+    let unscheduled = path(&subscription, "/unschedule_fixed_fee_quantity_updates");
+    let drop = |body: Value| shop.host.post(&unscheduled, body);
+    let dropped = drop(seats.clone()).ok(StatusCode::OK);
+    assert_eq!(dropped["fixed_fee_quantity_schedule"].as_array().unwrap().len(), 1);
+    drop(seats).error(400, "400-request-validation-errors");
+    drop(json!({})).error(400, "400-request-validation-errors");
+    let usage = json!({"price_id": shop.plan["prices"][0]["id"]});
+    drop(usage).error(400, "400-constraint-violation");
+}
+
+#[test]
 fn s4_5_6_changes_of_a_subscription_replay() {
     let shop = Shop::new();
     let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});

@@ -122,6 +122,17 @@ impl Subscription {
         changes.copied().filter(|at| after < *at && self.covers(*at)).min()
     }
 
+    /// Drops the changes of the quantity of a fee behind an instant, and tells whether there was one.
+    pub(crate) fn drop_fee_changes(&mut self, id: PriceId, after: Timestamp) -> bool {
+        let mut is_changed = false;
+        for interval in self.price_intervals.iter_mut().filter(|of| of.price_id == id) {
+            let (start, count) = (interval.start_date, interval.quantities.len());
+            interval.quantities.retain(|at, _| *at <= after.max(start));
+            is_changed |= interval.quantities.len() < count;
+        }
+        is_changed
+    }
+
     /// Changes the quantity of a fee from an instant on.
     pub(crate) fn change_fee(
         &mut self,

@@ -124,6 +124,42 @@ fn a_quantity_that_it_has_already_changes_nothing() {
 }
 
 #[test]
+fn subscriptions_3_9_changes_that_are_still_to_come_are_dropped() {
+    let seats = seats();
+    let (account, id) = (&seats.fixture.account, seats.subscription.id);
+    let drop = || account.unschedule_fixed_fee_quantity_updates(id, seats.prices()[0]);
+    let none = || refused(&seats.fixture, drop()).0;
+    assert_eq!(none(), ErrorKind::RequestValidation, "its first quantity is no change");
+    seats.fixture.set("2026-03-15T12:00:00Z");
+    let before = seats.changed("2", ChangeTiming::Immediate);
+    assert_eq!(none(), ErrorKind::RequestValidation, "what has come stays");
+    seats.changed("3", on("2026-03-20T00:00:00Z"));
+    seats.changed("4", ChangeTiming::UpcomingInvoice);
+    seats.fixture.messages();
+    assert_eq!(run(drop()).unwrap(), before);
+    assert_eq!(seats.fixture.message_types(), NOTHING);
+    assert_eq!(none(), ErrorKind::RequestValidation);
+    seats.fixture.set("2026-04-15T12:00:00Z");
+    seats.fixture.tick();
+    assert_eq!(seats.cost().total, number("62"));
+    seats.changed("3", ChangeTiming::UpcomingInvoice);
+    run(account.cancel_subscription(id, Cancellation::Immediate)).unwrap();
+    assert_eq!(none(), ErrorKind::ConstraintViolation, "it has ended");
+}
+
+#[test]
+fn subscriptions_3_9_only_a_fee_of_the_subscription_has_changes() {
+    let seats =
+        priced(|fixture, metric| [fixture.advance_fee("31"), fixture.usage_at("1", metric)]);
+    let unknown = UNKNOWN.parse::<PriceId>().unwrap();
+    for price in [seats.prices()[1], unknown] {
+        let id = seats.subscription.id;
+        let call = seats.fixture.account.unschedule_fixed_fee_quantity_updates(id, price);
+        assert_eq!(refused(&seats.fixture, call).0, ErrorKind::ConstraintViolation);
+    }
+}
+
+#[test]
 fn a_change_now_is_judged_at_once() {
     let seats = seats();
     seats.alert(cost_alert(&["50", "80"]));

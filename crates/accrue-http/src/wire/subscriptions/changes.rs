@@ -54,6 +54,12 @@ request! {
         /// False if it is refused where an issued invoice would be credited at once.
         allow_invoice_credit_or_void: Option<bool>,
     }
+
+    /// The fee whose changes of quantity are not to come.
+    pub(crate) struct UnscheduleFixedFeeQuantityUpdates {
+        /// Id of the price of the fee.
+        price_id: PriceId,
+    }
 }
 
 /// The option that decides when a subscription ends.
@@ -126,6 +132,12 @@ impl Cancel {
             (CancelOption::EndOfSubscriptionTerm, None) => Ok(Cancellation::EndOfSubscriptionTerm),
             (CancelOption::Immediate, None) => Ok(Cancellation::Immediate),
         }
+    }
+}
+
+impl UnscheduleFixedFeeQuantityUpdates {
+    pub(crate) const fn price_id(&self) -> PriceId {
+        self.price_id
     }
 }
 

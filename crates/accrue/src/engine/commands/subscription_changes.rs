@@ -11,7 +11,7 @@ use crate::{
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
-        SubscriptionUpdate, previous_attributes, unscheduled_end,
+        SubscriptionStatus, SubscriptionUpdate, previous_attributes, unscheduled_end,
     },
     time::INSTANT,
     webhook::Body,
@@ -139,6 +139,55 @@ impl Account {
             self,
             Op::new("update_fixed_fee_quantity", (id, change), |tx, (id, change)| {
                 Box::pin(update_fee_quantity(tx, *id, change))
+            }),
+        )
+    }
+
+    /// Drops all changes of the quantity of a fixed fee that are still to come (subscriptions 3.9): it goes on as it is
+    /// now.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where none is scheduled;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee of the plan
+    /// version, the subscription has ended, or what a change brings was invoiced already.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::NewSubscription};
+    /// use accrue::subscription::{ChangeTiming, FeeQuantityChange};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// # let seat = NewPrice::builder(Name::parse("seat")?, item.id).billed(Cadence::Monthly, usd);
+    /// # plan.prices = vec![seat.fee_in_advance(Decimal::from(10)).into()];
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let seats = account.fetch_plan_version(plan.id, plan.version).await?.prices[0].id;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let pro = account.create_subscription(NewSubscription::new(ada.id, plan.id)).await?;
+    /// let (price, quantity) = (seats.into(), Decimal::from(3));
+    /// let three = FeeQuantityChange { price, quantity, when: ChangeTiming::UpcomingInvoice };
+    /// account.update_fixed_fee_quantity(pro.id, three).await?;
+    /// let pro = account.unschedule_fixed_fee_quantity_updates(pro.id, seats).await?;
+    /// assert_eq!(pro.fee_schedule(&pro.price_intervals[0]).len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn unschedule_fixed_fee_quantity_updates(
+        &self,
+        id: SubscriptionId,
+        price: impl Into<IdOr<PriceId>>,
+    ) -> Call<Subscription> {
+        let name = "unschedule_fixed_fee_quantity_updates";
+        Call::new(
+            self,
+            Op::new(name, (id, price.into()), |tx, (id, price)| {
+                Box::pin(unschedule_fee_quantities(tx, *id, price))
             }),
         )
     }
@@ -297,5 +346,25 @@ async fn update_fee_quantity(
     }
     save_change(tx, &mut entry).await?;
     changed::check_credits_count(tx, entry.subscription.customer_id).await?;
+    Ok(entry.subscription)
+}
+
+async fn unschedule_fee_quantities(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    price: &IdOr<PriceId>,
+) -> Result<Subscription, Stop> {
+    let before = current::current_subscription(tx, id).await?;
+    if before.subscription.status(tx.now) == SubscriptionStatus::Ended {
+        return Err(Error::constraint("the subscription has ended already").into());
+    }
+    let price_id = fee_of(tx, &before, price).await?;
+    let mut entry = before.clone();
+    if !entry.subscription.drop_fee_changes(price_id, tx.now) {
+        let message = format!("found {price}, of which no change of its quantity is scheduled");
+        return Err(Error::invalid("price_id", message).into());
+    }
+    check_billed(tx, &before, &entry).await?;
+    save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
 }
