@@ -17,7 +17,10 @@ pub use self::builder::ApiBuilder;
 use crate::{
     Authenticate, Category, auth,
     batch::Batch,
-    door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
+    door::{
+        Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, is_dry_run, say_dry_run,
+        until,
+    },
     failure::{Failure, OnError, Panicked},
     json::Json,
     links::Links,
@@ -200,6 +203,9 @@ impl Api {
         });
         let mut response = reply.into_response();
         key.echo(response.headers_mut());
+        if progress.is_dry_run() {
+            say_dry_run(response.headers_mut());
+        }
         if *is_head {
             strip_body(&mut response);
         }
@@ -259,6 +265,11 @@ impl Api {
         };
         settings.bounds.check(head)?;
         let declared = Body::declared(&head.headers, settings.bounds.body_bytes)?;
+        let is_pending_change = is_pending_change(&head.headers);
+        let is_dry_run = is_dry_run(operation, &head.headers, key, is_pending_change)?;
+        if is_dry_run {
+            progress.is_dry();
+        }
         let key = if operation.takes_keys() { key.parse()? } else { None };
         let (pace, mut share) = (Pace::new(), bodies.share(account.id()));
         let raw = match operation.has_body() {
@@ -279,7 +290,8 @@ impl Api {
                 false => Json::parse(&raw, bounds, &pace).await.map(Some),
             },
             batch,
-            is_pending_change: is_pending_change(&head.headers),
+            is_pending_change,
+            is_dry_run,
             changed_resources: changed_resources(&head.headers),
         };
         let attempt = match key {
@@ -292,7 +304,7 @@ impl Api {
         // What it was read into takes its place.
         drop(raw);
         let settings = Arc::clone(settings);
-        if operation.effect == Effect::Writes {
+        if operation.effect == Effect::Writes && !is_dry_run {
             progress.writes();
         }
         let status = operation.success();

@@ -3,6 +3,7 @@
 mod bodies;
 mod body;
 mod deadline;
+mod dry_run;
 mod fingerprint;
 mod key;
 mod panics;
@@ -12,6 +13,7 @@ pub(crate) use self::{
     bodies::{Bodies, Share},
     body::Body,
     deadline::until,
+    dry_run::{is_dry_run, say_dry_run},
     fingerprint::fingerprint,
     key::KeyHeader,
     panics::catch_panics,

@@ -44,6 +44,8 @@ pub(crate) struct Input {
     pub(crate) body: Result<Option<Json>, Violations>,
     /// Whether a change of a subscription is to wait until it is applied (wire 5.3).
     pub(crate) is_pending_change: bool,
+    /// Whether nothing is to be written (subscriptions 0.4): it runs under no key then.
+    pub(crate) is_dry_run: bool,
     /// Other resources that the answer of a changed subscription has (invoicing 14.5).
     pub(crate) changed_resources: ChangedWanted,
 }
@@ -119,13 +121,14 @@ impl Request {
         call: Call<T>,
         answer: impl Fn(&T) -> A + Send + Sync + 'static,
     ) -> Result<Reply, Problem> {
-        let Self { status, settings, attempt, .. } = self;
+        let Self { status, settings, attempt, input, .. } = self;
         let reply = move |result: Result<&T, &Error>| match result {
             Ok(_) if status == StatusCode::NO_CONTENT => Reply::empty(status),
             Ok(outcome) => Reply::json(status, &answer(outcome)),
             Err(error) => Problem::from(error).reply(&settings.error_docs),
         };
         match attempt {
+            None if input.is_dry_run => Ok(reply(Ok(&call.dry_run().await?))),
             None => Ok(reply(Ok(&call.await?))),
             Some(attempt) => {
                 let kept = attempt.run(call, move |result| reply(result).to_stored()).await?;
@@ -135,13 +138,17 @@ impl Request {
     }
 
     /// Runs the first step of an operation that then waits for something outside the store. Under an
-    /// idempotency key its answer is kept as one that is open: whoever sends again goes on from there.
+    /// idempotency key its answer is kept as one that is open: whoever sends again goes on from there. A dry run
+    /// goes no further.
     pub(crate) async fn begin<T: Send + 'static, A: Serialize>(
         &self,
         call: Call<T>,
         answer: impl Fn(&T) -> A + Send + Sync + 'static,
     ) -> Result<Step, Problem> {
         let (status, settings) = (self.status, Arc::clone(&self.settings));
+        if self.input.is_dry_run {
+            return Ok(Step::Done(Reply::json(status, &answer(&call.dry_run().await?))));
+        }
         let open = move |outcome: &T| Reply::json(status, &answer(outcome)).to_open();
         let Some(attempt) = &self.attempt else { return Ok(Step::Open(open(&call.await?))) };
         let keep = move |result: Result<&T, &Error>| match result {

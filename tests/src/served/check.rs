@@ -105,6 +105,36 @@ impl Bench {
         Ok(Run { calls, answer, state, read })
     }
 
+    /// Asks what a request would come to, and tells the answer, its ids numbered: it says that it was a dry run, and
+    /// nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn rehearse(&self, case: &Case) -> Result<String, String> {
+        let store = self.store(None);
+        let door = Door::on(Arc::clone(&store), NOW, 3);
+        let answer = door.rehearse(case).ok_or("it waits")?;
+        if answer.headers().get("orb-dry-run").is_none_or(|said| said != "true") {
+            return Err(format!("it does not say that it was a dry run: {answer:?}"));
+        }
+        if store.changes() != 0 {
+            return Err("something is written".to_owned());
+        }
+        Ok(State::numbered(&self.drawn, &told(&answer)))
+    }
+
+    /// The answer to a request, its ids numbered.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn answer(&self, case: &Case) -> Result<String, String> {
+        let door = Door::on(self.store(None), NOW, 2);
+        let answer = door.send(case, KEY).ok_or("it waits")?;
+        Ok(State::numbered(&self.drawn, &told(&answer)))
+    }
+
     /// What is read, in the names of a state.
     fn read(&self, door: &Door, read: &Case, state: &State) -> String {
         door.send(read, KEY).map_or_else(

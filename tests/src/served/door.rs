@@ -23,7 +23,7 @@ use accrue::{
 use accrue_http::{Api, Documents, FixedKey, PaymentMethodSource, Portal, Webhooks};
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 use http_body_util::Full;
 use pollster::block_on;
 use serde_json::Value;
@@ -149,7 +149,17 @@ impl Door {
     /// Asks once, and lets others have their turn when it offers that; there is no answer where the
     /// process ends.
     pub(super) fn send(&self, case: &Case, key: &str) -> Option<Response<Bytes>> {
-        let request = request(case.method(), &case.path, &case.body, Some(key));
+        self.handle(request(case.method(), &case.path, &case.body, Some(key)))
+    }
+
+    /// Asks what a request would come to.
+    pub(super) fn rehearse(&self, case: &Case) -> Option<Response<Bytes>> {
+        let mut request = request(case.method(), &case.path, &case.body, None);
+        request.headers_mut().insert("dry-run", HeaderValue::from_static("True"));
+        self.handle(request)
+    }
+
+    fn handle(&self, request: Request<Full<Bytes>>) -> Option<Response<Bytes>> {
         let mut answer = pin!(self.api.handle(request));
         let turn = Arc::new(Turn::default());
         let waker = Waker::from(Arc::clone(&turn));

@@ -209,6 +209,13 @@ impl State {
         })
     }
 
+    /// An answer alone, where the ids that were drawn are numbered as they come.
+    pub(super) fn numbered(drawn: &Drawn, answer: &str) -> String {
+        let mut names = Names::default();
+        drawn.replaced(answer, |id| names.of(id));
+        drawn.replaced(&unsigned(&unlined(answer, "\"")), |id| names.of(id))
+    }
+
     /// Whether anything but what is kept under keys differs.
     pub(super) fn has_another_effect(&self, other: &Self) -> bool {
         let effect = |state: &Self| {

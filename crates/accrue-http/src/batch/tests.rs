@@ -28,6 +28,7 @@ fn input(batch: Option<Batch>, body: Result<Option<Json>, Violations>) -> Input 
         batch,
         body,
         is_pending_change: false,
+        is_dry_run: false,
         changed_resources: Default::default(),
     }
 }

@@ -10,6 +10,7 @@ use accrue::AccountId;
 pub(crate) struct Progress {
     account: OnceLock<AccountId>,
     may_have_written: AtomicBool,
+    is_dry_run: AtomicBool,
 }
 
 impl Progress {
@@ -21,6 +22,16 @@ impl Progress {
     /// Notes that what comes now may change something.
     pub(crate) fn writes(&self) {
         self.may_have_written.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that nothing is written for it.
+    pub(crate) fn is_dry(&self) {
+        self.is_dry_run.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether nothing is written for it.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.is_dry_run.load(Ordering::Relaxed)
     }
 
     pub(crate) fn account(&self) -> Option<&AccountId> {

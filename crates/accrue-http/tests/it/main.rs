@@ -23,6 +23,7 @@ mod customer_costs;
 mod customers;
 mod described;
 mod documents;
+mod dry_runs;
 mod errors;
 mod events;
 mod failures;

@@ -37,6 +37,7 @@ pub(super) fn all(base: &str, settings: &Settings) -> Vec<Section> {
     vec![
         section("Authentication", authentication(base)),
         section("Idempotency", idempotency()),
+        section("Dry runs", dry_runs()),
         section("Errors", errors(&settings.error_docs)),
         section("Pagination", pagination(&settings.bounds)),
         section("Rate limits", rate_limits()),
@@ -66,6 +67,16 @@ fn idempotency() -> Vec<Markup> {
         limits::IDEMPOTENCY_HOURS,
     );
     vec![paragraph(&key), table(&["Header of answers", ""], rows)]
+}
+
+fn dry_runs() -> Vec<Markup> {
+    vec![paragraph(
+        "With a header `Dry-Run: True` any request but those on events is answered as if it were \
+         real, also with its errors, and nothing is written, sent or told. The answer has \
+         `Orb-Dry-Run: true`; without it the request was executed. Ids of what would be made are made \
+         up. A POST has no `Idempotency-Key` then. What an invoice would come to outside, at a \
+         gateway or a tax provider, is not asked for.",
+    )]
 }
 
 fn errors(error_docs: &str) -> Vec<Markup> {

@@ -5,6 +5,8 @@ mod price;
 mod rehearsal;
 mod report;
 
+use std::pin::Pin;
+
 use self::rehearsal::Rehearsal;
 pub use self::{
     period::{PeriodChange, UsageChange},
@@ -13,7 +15,7 @@ pub use self::{
 };
 use crate::{
     Error, ErrorKind,
-    engine::{Account, Call, kernel::Command, rows},
+    engine::{Account, Call, kernel::Transaction, rows},
     limits,
 };
 
@@ -50,24 +52,63 @@ impl<T: Send + 'static> Call<T> {
     /// ```
     pub async fn preview(self) -> Result<Preview<T>, Error> {
         let (account, request) = self.into_parts();
-        preview(&account, &*request).await
+        rehearse(&account, &*request, |tx, request| {
+            Box::pin(async move {
+                let features = rows::account::account_entry(tx).await?.configuration.features;
+                match features.previews {
+                    true => Rehearsal::default().run(tx, request).await,
+                    false => Err(Error::feature("previews are not available to this account")),
+                }
+            })
+        })
+        .await
+    }
+
+    /// Runs the operation without writing anything, and returns what it would answer (subscriptions 0.4). Ids in it are
+    /// made up. [`preview`](Self::preview) also tells what else would come of it.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the operation; [`TooManyResults`](crate::ErrorKind::TooManyResults) where more transitions wait for
+    /// the customer than one commit applies;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a backfill for all customers is to be
+    /// reflected or reverted first.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, PageRequest, store::MemoryStore};
+    /// # use accrue::{ListFilter, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// let created = account.create_customer(ada).dry_run().await?;
+    /// assert_eq!(created.name.as_str(), "Ada");
+    /// let page = PageRequest::default();
+    /// assert!(account.list_customers(&ListFilter::default(), &page).await?.data.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn dry_run(self) -> Result<T, Error> {
+        let (account, request) = self.into_parts();
+        rehearse(&account, &*request, |tx, request| {
+            Box::pin(async move { Rehearsal::default().apply_and_run(tx, request).await })
+        })
+        .await
     }
 }
 
-/// Runs an operation without a commit, and returns the effects that it would have.
-async fn preview<C: Command + ?Sized>(
+type Rehearsed<'t, R> = Pin<Box<dyn Future<Output = Result<R, Error>> + Send + 't>>;
+
+/// Rehearses a command in a transaction that is never committed, until all that it has read was so at one instant.
+async fn rehearse<C: Sync + ?Sized, R>(
     account: &Account,
     command: &C,
-) -> Result<Preview<C::Outcome>, Error> {
+    run: for<'t, 'u> fn(&'t mut Transaction<'u>, &'t C) -> Rehearsed<'t, R>,
+) -> Result<R, Error> {
     for _ in 0..limits::RUNS {
         let mut tx = account.reading().using_copies();
-        let preview =
-            match rows::account::account_entry(&mut tx).await?.configuration.features.previews {
-                true => Rehearsal::default().run(&mut tx, command).await,
-                false => Err(Error::feature("previews are not available to this account")),
-            };
+        let rehearsed = run(&mut tx, command).await;
         match tx.holds().await {
-            Ok(true) => return preview,
+            Ok(true) => return rehearsed,
             Ok(false) => {}
             // What was applied for it would have been many commits.
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {

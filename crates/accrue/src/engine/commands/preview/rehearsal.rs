@@ -66,7 +66,7 @@ impl Rehearsal {
     }
 
     /// Runs it once the transitions that it finds are applied.
-    async fn apply_and_run<C: Command + ?Sized>(
+    pub(super) async fn apply_and_run<C: Command + ?Sized>(
         &mut self,
         tx: &mut Transaction<'_>,
         command: &C,

@@ -1,0 +1,33 @@
+//! What a dry run answers is what the request then answers, and nothing is written (subscriptions 0.4).
+
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use accrue_tests::served::{Bench, Case, reads, writes};
+
+/// What a request comes to depends on whom it asks outside, which a dry run does not.
+const ASK_OTHERS: [&str; 2] =
+    ["POST /invoices/{invoice_id}/issue", "POST /invoices/{invoice_id}/pay"];
+
+#[test]
+fn subscriptions_0_4_a_dry_run_answers_as_the_request_then_does() {
+    let bench = Bench::set();
+    let is_dry = |case: &Case| !case.operation.contains(" /events");
+    let cases = [writes(&bench.scene), reads(&bench.scene)].concat();
+    let (mut wrong, mut effects) = (Vec::new(), 0);
+    for case in cases.iter().filter(|case| is_dry(case)) {
+        effects += usize::from(case.has_effect());
+        let found = bench.rehearse(case);
+        let expected = bench.answer(case).unwrap();
+        let is_same = match &found {
+            Ok(found) if ASK_OTHERS.contains(&case.operation) => found.starts_with("200 "),
+            Ok(found) => *found == expected,
+            Err(_) => false,
+        };
+        if !is_same {
+            let Case { operation, path, .. } = case;
+            wrong.push(format!("{operation} {path}: expected {expected}, found {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(effects > 60, "{effects}");
+}
