@@ -6,17 +6,16 @@ use std::sync::Arc;
 use accrue::{
     Account, AccountId, Billing, Email, IdempotencyKey, ManualClock, SeededEntropy,
     customer::NewCustomer,
+    plan::Plan,
     store::{Batch, MemoryStore, Scan, Store},
 };
 
 use crate::support::{
     counting::Counting,
     credited::credited_with,
-    fixture::{Fixture, SUM, at, block_on, event, external, name, run, usage_alert},
+    fixture::{Fixture, NOON, SUM, at, block_on, event, external, name, run, usage_alert},
     priced::{cost_alert, metered},
 };
-
-const THEN: &str = "2026-03-10T11:00:00Z";
 
 /// A process that has served others on a store, and how often it has asked that.
 struct Cold {
@@ -35,7 +34,7 @@ impl Cold {
     /// Ingests an event under an idempotency key, and returns how many calls of the store that took.
     fn ingest(&self, of: &str, key: &str) -> usize {
         self.store.reset();
-        let used = event(of, key, at(THEN), "1");
+        let used = event(of, key, at(NOON), "1");
         let call = self.account.ingest([used]).keyed(IdempotencyKey::parse(key).unwrap());
         assert_eq!(block_on(call.into_future()).unwrap().outcome.ingested, 1);
         self.store.calls()
@@ -47,10 +46,12 @@ fn process(store: impl Store, clock: &ManualClock, seed: u64) -> Account {
     billing.account(AccountId::parse("acme").unwrap())
 }
 
-/// Serves somebody on the plan of a fixture, so that a process that serves them knows what an account has.
-fn serve_somebody(fixture: &Fixture, plan: &accrue::plan::Plan) {
-    let somebody = fixture.customer("somebody").id;
-    fixture.subscribe(somebody, plan);
+/// Has somebody on the plan of a fixture, with an alert on cost, so that a process that serves them knows what an account
+/// has.
+fn serve_somebody(fixture: &Fixture, plan: &Plan) {
+    let subscription = fixture.subscribe(fixture.customer("somebody").id, plan);
+    let alert = cost_alert(&["1000"]);
+    run(fixture.account.create_subscription_alert(subscription.id, alert)).unwrap();
 }
 
 /// Deletes the footprints of a store.
@@ -106,7 +107,7 @@ fn a_batch_of_many_customers_costs_three_calls() {
     }
     let cold = Cold::on(&fixture, 2);
     cold.store.reset();
-    let events = names.iter().map(|name| event(name, &format!("{name} again"), at(THEN), "1"));
+    let events = names.iter().map(|name| event(name, &format!("{name} again"), at(NOON), "1"));
     assert_eq!(run(cold.account.ingest(events.collect::<Vec<_>>())).unwrap().ingested, 40);
     assert_eq!(cold.store.calls(), 3);
 }
@@ -135,13 +136,13 @@ fn what_was_guessed_of_another_of_that_name_is_not_read() {
     new.external_customer_id = Some(external("ada"));
     let second = run(fixture.account.create_customer(new)).unwrap().id;
     let pro = fixture.subscribe(second, &priced.plan);
+    fixture.subscribe(fixture.customer("eve").id, &priced.plan);
     let cold = Cold::on(fixture, 2);
+    cold.ingest("eve", "of eve");
+    let of_one_without = cold.store.keys();
     cold.ingest("ada", "a");
-    let without = cold.store.keys();
-    forget(&fixture.store);
-    let cold = Cold::on(fixture, 3);
-    cold.ingest("ada", "b");
-    assert_eq!(cold.store.keys(), without);
+    assert_eq!(cold.store.keys(), of_one_without);
+    assert_eq!(Cold::on(fixture, 3).ingest("ada", "b"), 3);
     assert_eq!(fixture.usage(&pro, &priced.metric).as_deref(), Some("2"));
 }
 

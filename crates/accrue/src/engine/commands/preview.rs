@@ -15,7 +15,11 @@ pub use self::{
 };
 use crate::{
     Error, ErrorKind,
-    engine::{Account, Call, kernel::Transaction, rows},
+    engine::{
+        Account, Call,
+        kernel::{Command, Transaction},
+        rows,
+    },
     limits,
 };
 
@@ -52,16 +56,7 @@ impl<T: Send + 'static> Call<T> {
     /// ```
     pub async fn preview(self) -> Result<Preview<T>, Error> {
         let (account, request) = self.into_parts();
-        rehearse(&account, &*request, |tx, request| {
-            Box::pin(async move {
-                let features = rows::account::account_entry(tx).await?.configuration.features;
-                match features.previews {
-                    true => Rehearsal::default().run(tx, request).await,
-                    false => Err(Error::feature("previews are not available to this account")),
-                }
-            })
-        })
-        .await
+        preview(&account, &*request).await
     }
 
     /// Runs the operation without writing anything, and returns what it would answer (subscriptions 0.4). Ids in it are
@@ -94,6 +89,23 @@ impl<T: Send + 'static> Call<T> {
         })
         .await
     }
+}
+
+/// Rehearses an operation, and returns the effects that it would have.
+async fn preview<C: Command + ?Sized>(
+    account: &Account,
+    command: &C,
+) -> Result<Preview<C::Outcome>, Error> {
+    rehearse(account, command, |tx, command| {
+        Box::pin(async move {
+            let features = rows::account::account_entry(tx).await?.configuration.features;
+            match features.previews {
+                true => Rehearsal::default().run(tx, command).await,
+                false => Err(Error::feature("previews are not available to this account")),
+            }
+        })
+    })
+    .await
 }
 
 type Rehearsed<'t, R> = Pin<Box<dyn Future<Output = Result<R, Error>> + Send + 't>>;

@@ -85,12 +85,20 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.adopt(self.at, slot.key());
     }
 
-    /// Returns the rows that were asked for under it, in no order.
+    /// Returns the rows that were asked for under it and that copies keep, in no order.
     pub(in crate::engine) fn asked<'t>(
         &self,
         tx: &'t Transaction<'_>,
     ) -> impl Iterator<Item = &'t Key> {
         tx.asked_under(self.at)
+    }
+
+    /// Returns the rows that are written under it without having been read, and that copies keep.
+    pub(in crate::engine) fn written<'t>(
+        &self,
+        tx: &'t Transaction<'_>,
+    ) -> impl Iterator<Item = &'t Key> {
+        tx.written_under(self.at)
     }
 
     /// Returns the owner of the rows that it guards.

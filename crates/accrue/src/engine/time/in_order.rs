@@ -54,7 +54,7 @@ pub(in crate::engine) async fn correct(
     loop {
         let stepped = match apply_unaudited(shared, account, &Step { customer }).await? {
             Applied::Done(stepped) => stepped.result?,
-            Applied::LostTheKey => return Err(Error::contended()),
+            Applied::LostTheKey(_) => return Err(Error::contended()),
             // What was done is not done again.
             Applied::Unknown(_, error) => return Err(Error::from(error).retry_doubles_nothing()),
         };
@@ -94,7 +94,7 @@ async fn apply_together(
 ) -> Result<(), Error> {
     match apply_unaudited(shared, account, &ApplyTransitions { customers, most, until }).await? {
         Applied::Done(applied) => applied.result,
-        Applied::LostTheKey => Err(Error::contended()),
+        Applied::LostTheKey(_) => Err(Error::contended()),
         // What was applied is not applied again.
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
     }

@@ -10,6 +10,9 @@ use crate::{
     store::Key,
 };
 
+/// Tables of windows and hours: the next events add to others.
+const PASSING: [&str; 2] = ["bucket", "event_volume"];
+
 /// Customers, each as it is named, that the process has not served, with what is guessed of them.
 #[derive(Default)]
 pub(in crate::engine) struct Footprints<'a> {
@@ -55,9 +58,11 @@ impl<'a> Footprints<'a> {
     pub(super) async fn keep(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         for (name, id, guessed) in &self.kept {
             let guard = tx.guard::<CustomerHead>(*id).await?;
-            let asked: BTreeSet<_> = guard.asked(tx).cloned().collect();
-            if !asked.iter().all(|key| guessed.contains(key)) {
-                tx.put(&slot(tx, name), &Footprint::new(*id, &asked))?;
+            let lasts = |key: &&Key| !PASSING.contains(&key.table().name());
+            let mut rows: BTreeSet<_> = guard.asked(tx).filter(lasts).cloned().collect();
+            if !rows.iter().all(|key| guessed.contains(key)) {
+                rows.extend(guard.written(tx).filter(lasts).cloned());
+                tx.put(&slot(tx, name), &Footprint::new(*id, &rows))?;
             }
         }
         Ok(())

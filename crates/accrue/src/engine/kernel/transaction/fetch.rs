@@ -180,6 +180,13 @@ impl Transaction<'_> {
         self.reads.asked_under(guard)
     }
 
+    pub(in crate::engine::kernel) fn written_under(
+        &self,
+        guard: usize,
+    ) -> impl Iterator<Item = &Key> {
+        self.reads.written_under(guard)
+    }
+
     /// Returns what was worked out from the settled rows of a guard, and of another one beside it.
     pub(in crate::engine::kernel) fn recall<T: Send + Sync + 'static>(
         &self,

@@ -267,10 +267,17 @@ impl Reads {
         self.rows.insert(key, Fetched { is_noted, is_ahead, ..fetched });
     }
 
-    /// Returns the rows that were asked for under a guard, from the store or its copy.
+    /// Returns the rows that were asked for under a guard, from the store or its copy: those that copies keep.
     pub(super) fn asked_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
         let is_asked = move |of: &Fetched| of.under == Some(guard) && !of.is_ahead;
-        self.rows.iter().filter(move |(_, of)| is_asked(of)).map(|(key, _)| key)
+        let asked = self.rows.iter().filter(move |(_, of)| is_asked(of)).map(|(key, _)| key);
+        asked.filter(|key| schema::is_resident(key.table()))
+    }
+
+    /// Returns the rows that copies keep and that are written under a guard without having been read.
+    pub(super) fn written_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
+        let own = self.under.iter().filter(move |(of, _)| *of == guard).map(|(_, key)| key);
+        own.filter(|key| !self.rows.contains_key(*key))
     }
 
     /// Notes a row that is written under a guard for the first time.
