@@ -118,7 +118,7 @@ impl Scene {
         let subscription = subscribe(Value::Null, Value::Null);
         let cancelled = subscribe(Value::Null, json!("2026-03-25T00:00:00Z"));
         let fewer = json!({
-            "price_id": fee, "quantity": 2, "effective_date": "2026-03-20T00:00:00Z",
+            "price_id": fee, "quantity": 7, "effective_date": "2026-03-20T00:00:00Z",
         });
         door.create(&format!("/subscriptions/{cancelled}/update_fixed_fee_quantity"), &fewer);
         subscribe(json!("2026-03-10T11:30:00Z"), Value::Null);

@@ -169,7 +169,8 @@ impl State {
     pub(super) fn read(store: &dyn Store, drawn: &Drawn, answer: &str) -> Self {
         let masked = |_: &str| "#".to_owned();
         let mut rows = Vec::new();
-        for table in TABLES {
+        // What a process guesses of the next one is no effect.
+        for table in TABLES.iter().filter(|table| table.name() != "footprint") {
             let mut scan = Scan::prefix(*table, b"", limits::SCAN_ROWS);
             loop {
                 let found = block_on(store.scan(&scan)).unwrap();

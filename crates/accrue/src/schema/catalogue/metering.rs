@@ -229,6 +229,9 @@ tables! {
         read read_event_volume(hour: Hour);
     }
 
+    /// Rows that an ingest has asked for, by the name that it has for the customer: a guess of what the next one asks for.
+    footprint(account, name: &str) -> Footprint;
+
     /// A group of a meter that a customer has events of in four weeks.
     group(
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks, group: CellHash
@@ -242,9 +245,6 @@ tables! {
     group_count(
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
     ) -> GroupCount [guarded by CustomerHead];
-
-    /// Rows of a customer, as it was named, that a process read which had not served it: a guess of what the next one reads.
-    footprint(account, name: &str) -> Footprint;
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
