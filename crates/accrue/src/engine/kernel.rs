@@ -27,7 +27,7 @@ pub(super) use self::{
     guard::Guard,
     patience::Patience,
     shared::{CatchUp, Shared},
-    transaction::{Stop, Transaction},
+    transaction::{Stop, Touched, Transaction},
 };
 pub use self::{
     call::Call,

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Says, Transaction, transaction::Part};
+use super::{
+    Says, Transaction,
+    transaction::{Part, Touched},
+};
 use crate::{
     Error,
     schema::{Guards, Slot},
@@ -85,20 +88,9 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.adopt(self.at, slot.key());
     }
 
-    /// Returns the rows that were asked for under it and that copies keep, in no order.
-    pub(in crate::engine) fn asked<'t>(
-        &self,
-        tx: &'t Transaction<'_>,
-    ) -> impl Iterator<Item = &'t Key> {
-        tx.asked_under(self.at)
-    }
-
-    /// Returns the rows that are written under it without having been read, and that copies keep.
-    pub(in crate::engine) fn written<'t>(
-        &self,
-        tx: &'t Transaction<'_>,
-    ) -> impl Iterator<Item = &'t Key> {
-        tx.written_under(self.at)
+    /// Returns what was touched under each of some guards, which differ, of the rows that copies keep.
+    pub(in crate::engine) fn touched(tx: &Transaction<'_>, guards: &[Self]) -> Vec<Touched> {
+        tx.touched_under(guards.iter().map(|guard| guard.at))
     }
 
     /// Returns the owner of the rows that it guards.

@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
+pub(in crate::engine) use self::reads::Touched;
 use self::{
     bounds::check_bounds,
     reads::{Reads, Writes, expected},

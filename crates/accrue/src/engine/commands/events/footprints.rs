@@ -1,11 +1,11 @@
 //! Footprints: guesses of which rows an ingest asks for, for a process that has not served the customer
 //! (`docs/decisions/footprints-of-customers.md`).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::{
     CustomerId, Error, IdOr,
-    engine::kernel::Transaction,
+    engine::kernel::{Guard, Touched, Transaction},
     schema::{self, CustomerAlias, CustomerHead, Footprint, Guards as _, Slot},
     store::Key,
 };
@@ -56,13 +56,17 @@ impl<'a> Footprints<'a> {
 
     /// Keeps what was asked for, where that was more than was guessed.
     pub(super) async fn keep(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        for (name, id, guessed) in &self.kept {
-            let guard = tx.guard::<CustomerHead>(*id).await?;
-            let lasts = |key: &&Key| !PASSING.contains(&key.table().name());
-            let mut rows: BTreeSet<_> = guard.asked(tx).filter(lasts).cloned().collect();
-            if !rows.iter().all(|key| guessed.contains(key)) {
-                rows.extend(guard.written(tx).filter(lasts).cloned());
-                tx.put(&slot(tx, name), &Footprint::new(*id, &rows))?;
+        let ids: BTreeMap<_, _> =
+            self.kept.iter().map(|(name, id, guessed)| (*id, (*name, guessed))).collect();
+        let guards = tx.guards::<CustomerHead>(ids.keys().copied()).await?;
+        let touched = Guard::touched(tx, &guards);
+        let lasts = |key: &Key| !PASSING.contains(&key.table().name());
+        for ((id, (name, guessed)), Touched { mut asked, mut written }) in ids.iter().zip(touched) {
+            asked.retain(lasts);
+            if !asked.iter().all(|key| guessed.contains(key)) {
+                written.retain(lasts);
+                asked.append(&mut written);
+                tx.put(&slot(tx, name), &Footprint::new(*id, &asked))?;
             }
         }
         Ok(())

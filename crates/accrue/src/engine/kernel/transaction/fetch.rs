@@ -14,7 +14,7 @@ use super::{
         resident::Resident,
     },
     Transaction,
-    reads::{Holder, Reads},
+    reads::{Holder, Reads, Touched},
 };
 use crate::{
     Error, Pace, limits,
@@ -173,18 +173,11 @@ impl Transaction<'_> {
         self.reads.guard(guard).is_some() || self.copy_of(guard).is_some()
     }
 
-    pub(in crate::engine::kernel) fn asked_under(
+    pub(in crate::engine::kernel) fn touched_under(
         &self,
-        guard: usize,
-    ) -> impl Iterator<Item = &Key> {
-        self.reads.asked_under(guard)
-    }
-
-    pub(in crate::engine::kernel) fn written_under(
-        &self,
-        guard: usize,
-    ) -> impl Iterator<Item = &Key> {
-        self.reads.written_under(guard)
+        guards: impl Iterator<Item = usize>,
+    ) -> Vec<Touched> {
+        self.reads.touched(guards)
     }
 
     /// Returns what was worked out from the settled rows of a guard, and of another one beside it.

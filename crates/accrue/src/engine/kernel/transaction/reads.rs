@@ -2,7 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -37,6 +37,15 @@ pub(super) struct Reads {
     under: Vec<(usize, Key)>,
     /// Those of them that are to be found by their keys alone.
     found: Vec<(usize, Key)>,
+}
+
+/// Rows under a guard that a run has touched.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Touched {
+    /// Those that were asked for, from the store or a copy.
+    pub(in crate::engine) asked: BTreeSet<Key>,
+    /// Those that are written without having been read.
+    pub(in crate::engine) written: BTreeSet<Key>,
 }
 
 /// Kind of a guard, and whose it is.
@@ -267,17 +276,24 @@ impl Reads {
         self.rows.insert(key, Fetched { is_noted, is_ahead, ..fetched });
     }
 
-    /// Returns the rows that were asked for under a guard, from the store or its copy: those that copies keep.
-    pub(super) fn asked_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
-        let is_asked = move |of: &Fetched| of.under == Some(guard) && !of.is_ahead;
-        let asked = self.rows.iter().filter(move |(_, of)| is_asked(of)).map(|(key, _)| key);
-        asked.filter(|key| schema::is_resident(key.table()))
-    }
-
-    /// Returns the rows that copies keep and that are written under a guard without having been read.
-    pub(super) fn written_under(&self, guard: usize) -> impl Iterator<Item = &Key> {
-        let own = self.under.iter().filter(move |(of, _)| *of == guard).map(|(_, key)| key);
-        own.filter(|key| !self.rows.contains_key(*key))
+    /// Returns the rows under some guards that were asked for or are written, of those that copies keep.
+    pub(super) fn touched(&self, guards: impl Iterator<Item = usize>) -> Vec<Touched> {
+        let places: HashMap<_, _, RandomState> =
+            guards.enumerate().map(|(at, guard)| (guard, at)).collect();
+        let mut all = Vec::new();
+        all.resize_with(places.len(), Touched::default);
+        for (key, of) in self.rows.iter().filter(|(key, _)| schema::is_resident(key.table())) {
+            let at = of.under.filter(|_| !of.is_ahead).and_then(|guard| places.get(&guard));
+            if let Some(touched) = at.and_then(|at| all.get_mut(*at)) {
+                touched.asked.insert(key.clone());
+            }
+        }
+        for (guard, key) in self.under.iter().filter(|(_, key)| !self.rows.contains_key(key)) {
+            if let Some(touched) = places.get(guard).and_then(|at| all.get_mut(*at)) {
+                touched.written.insert(key.clone());
+            }
+        }
+        all
     }
 
     /// Notes a row that is written under a guard for the first time.
