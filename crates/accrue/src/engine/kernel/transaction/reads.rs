@@ -1,13 +1,16 @@
 //! What a run has read: the rows, what holds each of them, and what copies may learn of it.
 
+mod touched;
+
 use std::{
     any::{Any, TypeId},
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::Arc,
 };
 
 use foldhash::fast::RandomState;
 
+pub(in crate::engine) use self::touched::Touched;
 use super::super::{
     known::{Known, Said},
     resident::{Learned, Memo, Memory, Resident, Residents},
@@ -37,15 +40,6 @@ pub(super) struct Reads {
     under: Vec<(usize, Key)>,
     /// Those of them that are to be found by their keys alone.
     found: Vec<(usize, Key)>,
-}
-
-/// Rows under a guard that a run has touched.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct Touched {
-    /// Those that were asked for, from the store or a copy.
-    pub(in crate::engine) asked: BTreeSet<Key>,
-    /// Those that are written without having been read.
-    pub(in crate::engine) written: BTreeSet<Key>,
 }
 
 /// Kind of a guard, and whose it is.
@@ -274,26 +268,6 @@ impl Reads {
         }
         let fetched = Fetched::new(row, Holder::Guard, Some(guard));
         self.rows.insert(key, Fetched { is_noted, is_ahead, ..fetched });
-    }
-
-    /// Returns the rows under some guards that were asked for or are written, of those that copies keep.
-    pub(super) fn touched(&self, guards: impl Iterator<Item = usize>) -> Vec<Touched> {
-        let places: HashMap<_, _, RandomState> =
-            guards.enumerate().map(|(at, guard)| (guard, at)).collect();
-        let mut all = Vec::new();
-        all.resize_with(places.len(), Touched::default);
-        for (key, of) in self.rows.iter().filter(|(key, _)| schema::is_resident(key.table())) {
-            let at = of.under.filter(|_| !of.is_ahead).and_then(|guard| places.get(&guard));
-            if let Some(touched) = at.and_then(|at| all.get_mut(*at)) {
-                touched.asked.insert(key.clone());
-            }
-        }
-        for (guard, key) in self.under.iter().filter(|(_, key)| !self.rows.contains_key(key)) {
-            if let Some(touched) = places.get(guard).and_then(|at| all.get_mut(*at)) {
-                touched.written.insert(key.clone());
-            }
-        }
-        all
     }
 
     /// Notes a row that is written under a guard for the first time.
