@@ -86,6 +86,11 @@ impl Server {
     /// Kills all of its processes, as a machine does that loses its power: none tells its client.
     pub fn kill(&self) {
         processes::kill_all(&self.data);
+        // The lock of its socket names a process too, which a machine may go on listing though it has ended.
+        let entries = fs::read_dir(self.folder.path()).unwrap().filter_map(Result::ok);
+        let sockets =
+            entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b".s.PGSQL."));
+        sockets.for_each(|entry| fs::remove_file(entry.path()).unwrap());
     }
 
     /// Lets a standby take writes, and returns once it does.
