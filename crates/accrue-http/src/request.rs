@@ -10,6 +10,7 @@ use crate::{
     batch::Batch,
     json::Json,
     links::Links,
+    operation::Running,
     problem::{Problem, Violations},
     reply::Reply,
     settings::Settings,
@@ -121,20 +122,30 @@ impl Request {
         call: Call<T>,
         answer: impl Fn(&T) -> A + Send + Sync + 'static,
     ) -> Result<Reply, Problem> {
-        let Self { status, settings, attempt, input, .. } = self;
-        let reply = move |result: Result<&T, &Error>| match result {
-            Ok(_) if status == StatusCode::NO_CONTENT => Reply::empty(status),
-            Ok(outcome) => Reply::json(status, &answer(outcome)),
-            Err(error) => Problem::from(error).reply(&settings.error_docs),
+        let status = self.status;
+        let reply = move |outcome| match status {
+            StatusCode::NO_CONTENT => Reply::empty(status),
+            _ => Reply::json(status, &answer(&outcome)),
         };
-        match attempt {
-            None if input.is_dry_run => Ok(reply(Ok(&call.dry_run().await?))),
-            None => Ok(reply(Ok(&call.await?))),
-            Some(attempt) => {
-                let kept = attempt.run(call, move |result| reply(result).to_stored()).await?;
-                Ok(Reply::from_kept(&kept)?)
-            }
-        }
+        self.reply(call.map(reply)).await
+    }
+
+    /// Runs an operation whose outcome is the reply, whatever its own outcome was: so it is compiled once.
+    fn reply(self, call: Call<Reply>) -> Running {
+        Box::pin(async move {
+            let Self { settings, attempt, input, .. } = self;
+            let Some(attempt) = attempt else {
+                return Ok(match input.is_dry_run {
+                    true => call.dry_run().await?,
+                    false => call.await?,
+                });
+            };
+            let keep = move |result: Result<&Reply, &Error>| match result {
+                Ok(reply) => reply.to_stored(),
+                Err(error) => Problem::from(error).reply(&settings.error_docs).to_stored(),
+            };
+            Ok(Reply::from_kept(&attempt.run(call, keep).await?)?)
+        })
     }
 
     /// Runs the first step of an operation that then waits for something outside the store. Under an
@@ -194,10 +205,16 @@ impl Request {
             Problem::resource_too_large(detail)
         };
         let reply = Reply::try_json(self.status, answer).map_err(too_large)?;
-        if let Some(attempt) = self.attempt {
-            attempt.complete("").await?;
-        }
-        Ok(reply)
+        self.complete(reply).await
+    }
+
+    fn complete(self, reply: Reply) -> Running {
+        Box::pin(async move {
+            if let Some(attempt) = self.attempt {
+                attempt.complete("").await?;
+            }
+            Ok(reply)
+        })
     }
 
     /// Answers with a page of what was read.

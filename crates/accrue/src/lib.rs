@@ -86,7 +86,7 @@
 //!    whole: the suite `accrue-conformance` on every store, `tests/torn.rs` of `accrue-fjall` and of
 //!    `accrue-sled` on a log that was cut off. Tests that the engine needs no more: the properties in
 //!    `tests/`. Tests that a correction, which is prepared in many commits, counts in one:
-//!    `tests/tests/correction_steps.rs`.
+//!    `tests/tests/it/correction_steps.rs`.
 //! 2. **Alerts with no lag.** A threshold is judged in the commit that moves the value; one message
 //!    for each crossing, however events are cut into batches: the tests of
 //!    [`alert::crossing`] and the properties in `tests/`.

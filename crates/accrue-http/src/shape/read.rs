@@ -102,13 +102,17 @@ impl Reader {
 
     /// Returns what was read where nothing is wrong.
     pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problem> {
-        if !self.violations.is_empty() {
-            return Err(Problem::invalid(self.violations));
-        }
-        match (read, self.missing) {
-            (_, Some(missing)) => Err(missing),
-            (Some(read), None) => Ok(read),
+        match (self.problem(), read) {
+            (Some(problem), _) => Err(problem),
+            (None, Some(read)) => Ok(read),
             (None, None) => Err(Problem::invalid(Violations::one("", "cannot be read"))),
+        }
+    }
+
+    fn problem(self) -> Option<Problem> {
+        match self.violations.is_empty() {
+            true => self.missing,
+            false => Some(Problem::invalid(self.violations)),
         }
     }
 
@@ -142,9 +146,8 @@ pub(crate) struct Fields<'a> {
 
 impl Fields<'_> {
     pub(crate) fn read<T: Read>(&self, name: &str, reader: &mut Reader) -> Option<T> {
-        let found = self.members.iter().find(|(member, _)| member == name);
-        match (found, T::absent()) {
-            (Some((_, json)), _) => T::read(json, &member(self.at, name), reader),
+        match (self.find(name), T::absent()) {
+            (Some(json), _) => T::read(json, &member(self.at, name), reader),
             (None, Absent::Is(value)) => Some(value),
             (None, Absent::Refused) => reader.wrong(&member(self.at, name), "is missing"),
         }
@@ -159,7 +162,11 @@ impl Fields<'_> {
 
     /// Tells whether a field is there and not null, whatever it is.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|(member, json)| member == name && *json != Json::Null)
+        self.find(name).is_some_and(|json| *json != Json::Null)
+    }
+
+    fn find(&self, name: &str) -> Option<&Json> {
+        self.members.iter().find(|(member, _)| member == name).map(|(_, json)| json)
     }
 
     /// Returns the pointer to a field.

@@ -21,8 +21,15 @@ mod together;
 mod trace;
 mod transaction;
 
+/// Boxes the future of an `async fn`, so that who awaits it sees no more of it than that.
+///
+/// It stands on each function that an operation begins with. A future that is awaited as it is would be compiled once more, with
+/// all that it awaits, in each crate from which it can be reached, and that is where hosts call
+/// (`docs/decisions/the-engine-is-compiled-once.md`).
+pub(super) use async_recursion::async_recursion as boxed;
+
 pub(super) use self::{
-    apply::{Applied, Command, Op, Request, apply_open, apply_step, apply_unaudited},
+    apply::{Command, Op, Open, Request, Work, apply_open, apply_step},
     decoded::{Decoded, Says},
     guard::Guard,
     patience::Patience,

@@ -6,7 +6,7 @@ use crate::{
     Error,
     account::{AccountEntry, Configuration, DueDateRecalculation},
     engine::{
-        kernel::{Account, Call, Op, Stop, Transaction},
+        kernel::{Account, Call, Op, Stop, Transaction, boxed},
         rows,
         time::due_dates,
     },
@@ -34,9 +34,7 @@ impl Account {
     pub fn configure(&self, configuration: Configuration) -> Call<Configuration> {
         Call::new(
             self,
-            Op::new("configure", configuration, |tx, configuration| {
-                Box::pin(configure(tx, configuration))
-            }),
+            Op::new("configure", configuration, |tx, configuration| configure(tx, configuration)),
         )
     }
 
@@ -62,7 +60,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn recalculate_due_dates(&self) -> Call<DueDateRecalculation> {
-        Call::new(self, Op::new("recalculate_due_dates", (), |tx, ()| Box::pin(recalculate(tx))))
+        Call::new(self, Op::new("recalculate_due_dates", (), |tx, ()| recalculate(tx)))
     }
 
     /// Cancels the recalculation of due dates that is under way (invoicing 5.2): those that have moved stay
@@ -74,9 +72,7 @@ impl Account {
     pub fn cancel_due_date_recalculation(&self) -> Call<()> {
         Call::new(
             self,
-            Op::new("cancel_due_date_recalculation", (), |tx, ()| {
-                Box::pin(cancel_recalculation(tx))
-            }),
+            Op::new("cancel_due_date_recalculation", (), |tx, ()| cancel_recalculation(tx)),
         )
     }
 
@@ -91,6 +87,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn configure(
     tx: &mut Transaction<'_>,
     configuration: &Configuration,
@@ -102,6 +99,7 @@ async fn configure(
     Ok(after.configuration)
 }
 
+#[boxed]
 async fn recalculate(tx: &mut Transaction<'_>) -> Result<DueDateRecalculation, Stop> {
     let mut entry = Arc::unwrap_or_clone(rows::account::account_entry(tx).await?);
     cancel(tx, &mut entry).await?;
@@ -110,6 +108,7 @@ async fn recalculate(tx: &mut Transaction<'_>) -> Result<DueDateRecalculation, S
     Ok(recalculation)
 }
 
+#[boxed]
 async fn cancel_recalculation(tx: &mut Transaction<'_>) -> Result<(), Stop> {
     let mut entry = Arc::unwrap_or_clone(rows::account::account_entry(tx).await?);
     if !cancel(tx, &mut entry).await? {

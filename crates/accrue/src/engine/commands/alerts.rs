@@ -16,7 +16,7 @@ use crate::{
     alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert},
     engine::{
         Account, Call,
-        kernel::{Op, Transaction},
+        kernel::{Op, Transaction, boxed},
         rows::{self, balance_alerts, lists::page_in_order},
     },
     page::Listing,
@@ -35,7 +35,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_subscription_alert", (id, new), |tx, (id, new)| {
-                Box::pin(create_subscription_alert(tx, *id, new))
+                create_subscription_alert(tx, *id, new)
             }),
         )
     }
@@ -53,7 +53,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_plan_alert", (plan.into(), None, new), |tx, (plan, version, new)| {
-                Box::pin(create_plan_alert(tx, plan, *version, new))
+                create_plan_alert(tx, plan, *version, new)
             }),
         )
     }
@@ -74,7 +74,7 @@ impl Account {
             Op::new(
                 "create_plan_alert",
                 (plan.into(), Some(version), new),
-                |tx, (plan, version, new)| Box::pin(create_plan_alert(tx, plan, *version, new)),
+                |tx, (plan, version, new)| create_plan_alert(tx, plan, *version, new),
             ),
         )
     }
@@ -114,7 +114,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_customer_alert", (customer.into(), new), |tx, (customer, new)| {
-                Box::pin(create_customer_alert(tx, customer, new))
+                create_customer_alert(tx, customer, new)
             }),
         )
     }
@@ -170,7 +170,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is a plan's: those
     /// can only be disabled.
     pub fn delete_alert(&self, id: AlertId) -> Call<()> {
-        Call::new(self, Op::new("delete_alert", id, |tx, id| Box::pin(delete_alert(tx, *id))))
+        Call::new(self, Op::new("delete_alert", id, |tx, id| delete_alert(tx, *id)))
     }
 
     /// Returns an alert.
@@ -214,6 +214,7 @@ impl Account {
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
     }
 
+    #[boxed]
     async fn customer_alerts(
         &self,
         tx: &mut Transaction<'_>,
@@ -232,9 +233,7 @@ impl Account {
     fn change_alert(&self, id: AlertId, change: Change) -> Call<Alert> {
         Call::new(
             self,
-            Op::new("change_alert", (id, change), |tx, (id, change)| {
-                Box::pin(change_alert(tx, *id, change))
-            }),
+            Op::new("change_alert", (id, change), |tx, (id, change)| change_alert(tx, *id, change)),
         )
     }
 
@@ -247,7 +246,7 @@ impl Account {
         Call::new(
             self,
             Op::new("change_alert_for", (id, subscription, change), |tx, (id, of, change)| {
-                Box::pin(change_alert_for(tx, *id, *of, *change))
+                change_alert_for(tx, *id, *of, *change)
             }),
         )
     }
@@ -266,6 +265,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn shown_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert, Error> {
     stored::require_alerts(tx).await?;
     let alert = stored::alert(tx, id).await?;
@@ -273,6 +273,7 @@ async fn shown_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert, Err
 }
 
 /// Returns the alerts that watch a subscription, as it sees them.
+#[boxed]
 async fn subscription_alerts(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,

@@ -11,7 +11,7 @@ use crate::{
     alert::Cause,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self, event_blocks,
             places::{self, counting, only},
@@ -76,7 +76,7 @@ impl Account {
         Call::new(
             self,
             Op::new("amend_event", (id, amendment), |tx, (id, amendment)| {
-                Box::pin(amend_event(tx, id, amendment))
+                amend_event(tx, id, amendment)
             }),
         )
     }
@@ -117,10 +117,11 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn deprecate_event(&self, id: EventKey) -> Call<EventKey> {
-        Call::new(self, Op::new("deprecate_event", id, |tx, id| Box::pin(deprecate_event(tx, id))))
+        Call::new(self, Op::new("deprecate_event", id, |tx, id| deprecate_event(tx, id)))
     }
 }
 
+#[boxed]
 async fn amend_event(
     tx: &mut Transaction<'_>,
     id: &EventKey,
@@ -155,6 +156,7 @@ async fn amend_event(
     Ok(id.clone())
 }
 
+#[boxed]
 async fn deprecate_event(tx: &mut Transaction<'_>, id: &EventKey) -> Result<EventKey, Stop> {
     let Found { mut entry, customer_id, place, status } = find_event(tx, id).await?;
     let found = match status {

@@ -61,10 +61,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_backfill(&self, new: NewBackfill) -> Call<Backfill> {
-        Call::new(
-            self,
-            Op::new("create_backfill", new, |tx, new| Box::pin(create_backfill(tx, new))),
-        )
+        Call::new(self, Op::new("create_backfill", new, |tx, new| create_backfill(tx, new)))
     }
 
     /// Ingests a batch of usage events into a backfill (wire 3.3): 1 to 1,000, all of them or none.
@@ -96,7 +93,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is closed or reverted
     /// already.
     pub fn close_backfill(&self, id: BackfillId) -> Call<Backfill> {
-        Call::new(self, Op::new("close_backfill", id, |tx, id| Box::pin(close_backfill(tx, *id))))
+        Call::new(self, Op::new("close_backfill", id, |tx, id| close_backfill(tx, *id)))
     }
 
     /// Reverts a backfill: at once where it is not closed, otherwise its events are about to count no
@@ -107,7 +104,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is reverted already,
     /// or another one, not reflected or reverted yet, overlaps it for some customer.
     pub fn revert_backfill(&self, id: BackfillId) -> Call<Backfill> {
-        Call::new(self, Op::new("revert_backfill", id, |tx, id| Box::pin(revert_backfill(tx, *id))))
+        Call::new(self, Op::new("revert_backfill", id, |tx, id| revert_backfill(tx, *id)))
     }
 
     /// Returns a backfill.

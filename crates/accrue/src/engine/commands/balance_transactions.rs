@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, IdOr, ListFilter, Page, PageRequest,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
             invoices::{self, Books},
@@ -56,7 +56,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_balance_transaction", (customer.into(), new), |tx, (customer, new)| {
-                Box::pin(create(tx, customer, new))
+                create(tx, customer, new)
             }),
         )
     }
@@ -81,6 +81,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

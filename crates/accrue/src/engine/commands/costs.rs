@@ -10,7 +10,7 @@ use crate::{
     cost::{Cost, CostQuery},
     engine::{
         Account,
-        kernel::Transaction,
+        kernel::{Transaction, boxed},
         rows::{
             self, active,
             figures::{self, Running},
@@ -93,6 +93,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn subscription_costs(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -108,6 +109,7 @@ async fn subscription_costs(
     Ok(gather(costs, query.view, &slots))
 }
 
+#[boxed]
 async fn customer_costs(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

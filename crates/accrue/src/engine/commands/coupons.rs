@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::subscriptions,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
     },
     page::{InstantRange, Listing},
@@ -40,7 +40,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_coupon(&self, new: NewCoupon) -> Call<Coupon> {
-        Call::new(self, Op::new("create_coupon", new, |tx, new| Box::pin(create_coupon(tx, new))))
+        Call::new(self, Op::new("create_coupon", new, |tx, new| create_coupon(tx, new)))
     }
 
     /// Returns a coupon, also an archived one.
@@ -85,7 +85,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is archived already;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such coupon.
     pub fn archive_coupon(&self, id: CouponId) -> Call<Coupon> {
-        Call::new(self, Op::new("archive_coupon", id, |tx, id| Box::pin(archive_coupon(tx, *id))))
+        Call::new(self, Op::new("archive_coupon", id, |tx, id| archive_coupon(tx, *id)))
     }
 
     /// Lists the subscriptions that have ever redeemed a coupon, newest first, ended ones too.
@@ -109,6 +109,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create_coupon(tx: &mut Transaction<'_>, new: &NewCoupon) -> Result<Coupon, Stop> {
     let id = CouponId::generate(tx.now, tx.entropy());
     let coupon = new.clone().decide(id, tx.now)?;
@@ -116,6 +117,7 @@ async fn create_coupon(tx: &mut Transaction<'_>, new: &NewCoupon) -> Result<Coup
     Ok(coupon)
 }
 
+#[boxed]
 async fn archive_coupon(tx: &mut Transaction<'_>, id: CouponId) -> Result<Coupon, Stop> {
     let before = rows::coupons::coupon(tx, &id.into()).await?;
     let after = before.clone().archive(tx.now)?;

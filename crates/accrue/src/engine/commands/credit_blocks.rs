@@ -7,7 +7,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{changed, credits, invoices},
-        kernel::{Guard, Op, Stop, Transaction},
+        kernel::{Guard, Op, Stop, Transaction, boxed},
         rows::{self, ledgers},
         time::{balances, current, purchases},
     },
@@ -31,7 +31,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_credit_block", (id, metadata), |tx, (id, metadata)| {
-                Box::pin(update_credit_block(tx, *id, metadata))
+                update_credit_block(tx, *id, metadata)
             }),
         )
     }
@@ -87,10 +87,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn delete_credit_block(&self, id: CreditBlockId) -> Call<()> {
-        Call::new(
-            self,
-            Op::new("delete_credit_block", id, |tx, id| Box::pin(delete_credit_block(tx, *id))),
-        )
+        Call::new(self, Op::new("delete_credit_block", id, |tx, id| delete_credit_block(tx, *id)))
     }
 }
 
@@ -115,6 +112,7 @@ async fn block_metadata(
     guard.get(tx, &schema::credit_block_metadata(tx.account, id)).await
 }
 
+#[boxed]
 async fn update_credit_block(
     tx: &mut Transaction<'_>,
     id: CreditBlockId,
@@ -134,6 +132,7 @@ async fn update_credit_block(
     Ok(CreditBlock { metadata, ..block })
 }
 
+#[boxed]
 async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<(), Stop> {
     let block = applied_block(tx, id).await?;
     let mut ledger = purchases::with_block(tx, &block).await?;
@@ -153,6 +152,7 @@ async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Res
     Ok(())
 }
 
+#[boxed]
 async fn block_invoices(
     tx: &mut Transaction<'_>,
     id: CreditBlockId,

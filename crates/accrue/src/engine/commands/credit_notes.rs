@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::invoices::{Named, named_customer},
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, credit_notes, invoices, lists::Walk},
         time::{crediting, current, purchases},
     },
@@ -28,7 +28,7 @@ impl Account {
     /// less is left of one than the amount, the invoice is neither issued nor paid, or it has
     /// [500](crate::limits::CREDIT_NOTES) credit notes.
     pub fn create_credit_note(&self, new: NewCreditNote) -> Call<CreditNote> {
-        Call::new(self, Op::new("create_credit_note", new, |tx, new| Box::pin(create(tx, new))))
+        Call::new(self, Op::new("create_credit_note", new, |tx, new| create(tx, new)))
     }
 
     /// Makes a credit note void (invoicing 10.5): the invoice and the balance are as if it had not been made. Where the
@@ -39,7 +39,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it or its invoice is void, or a
     /// payment of the invoice is under way.
     pub fn void_credit_note(&self, id: CreditNoteId) -> Call<CreditNote> {
-        Call::new(self, Op::new("void_credit_note", id, |tx, id| Box::pin(void(tx, *id))))
+        Call::new(self, Op::new("void_credit_note", id, |tx, id| void(tx, *id)))
     }
 
     /// Returns a credit note (invoicing 10.5).
@@ -85,6 +85,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create(tx: &mut Transaction<'_>, new: &NewCreditNote) -> Result<CreditNote, Stop> {
     new.check()?;
     let mut lines = new.lines.iter().map(|line| line.invoice_line_id);
@@ -111,6 +112,7 @@ async fn create(tx: &mut Transaction<'_>, new: &NewCreditNote) -> Result<CreditN
     Ok(note)
 }
 
+#[boxed]
 async fn void(tx: &mut Transaction<'_>, id: CreditNoteId) -> Result<CreditNote, Stop> {
     let mut note = credit_notes::credit_note(tx, id).await?;
     current::current_head(tx, note.customer_id).await?;

@@ -12,7 +12,7 @@ use crate::{
     customer::Customer,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
             ledgers::{self, OpenLedger},
@@ -67,7 +67,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_ledger_entry", (customer.into(), new), |tx, (customer, new)| {
-                Box::pin(create_ledger_entry(tx, customer, new))
+                create_ledger_entry(tx, customer, new)
             }),
         )
     }
@@ -178,6 +178,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn credit_balance(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -191,6 +192,7 @@ async fn credit_balance(
     Ok(book.credit_balance(tx.now))
 }
 
+#[boxed]
 async fn credit_balances(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -203,6 +205,7 @@ async fn credit_balances(
     Ok(balances)
 }
 
+#[boxed]
 pub(super) async fn credit_block(
     tx: &mut Transaction<'_>,
     id: CreditBlockId,
@@ -222,6 +225,7 @@ pub(super) async fn credit_block(
     Ok(block)
 }
 
+#[boxed]
 async fn credit_blocks(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -279,6 +283,7 @@ async fn ledgers_of(
 }
 
 /// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
+#[boxed]
 async fn read_ledger(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -292,6 +297,7 @@ async fn read_ledger(
 }
 
 /// Returns a ledger's entries as they were when it was read, whatever is added to it meanwhile.
+#[boxed]
 async fn entries(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -334,6 +340,7 @@ async fn entries(
     walk.run(tx, |at| slot(schema::number_at(at)), show).await
 }
 
+#[boxed]
 async fn create_ledger_entry(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

@@ -5,7 +5,7 @@ use crate::{
     customer::{Customer, CustomerUpdate, NewCustomer, PaymentMethods, previous_attributes},
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, invoices, outbox, payment_methods},
         time::current,
     },
@@ -31,10 +31,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_customer(&self, new: NewCustomer) -> Call<Customer> {
-        Call::new(
-            self,
-            Op::new("create_customer", new, |tx, new| Box::pin(create_customer(tx, new))),
-        )
+        Call::new(self, Op::new("create_customer", new, |tx, new| create_customer(tx, new)))
     }
 
     /// Changes a customer, found by its id or its external id (wire 4.3).
@@ -46,7 +43,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_customer", (id.into(), update), |tx, (id, update)| {
-                Box::pin(update_customer(tx, id, update))
+                update_customer(tx, id, update)
             }),
         )
     }
@@ -54,10 +51,7 @@ impl Account {
     /// Deletes a customer, found by its id or its external id, and what belongs to it (wire 4.1). Its
     /// external id is free again.
     pub fn delete_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Call<()> {
-        Call::new(
-            self,
-            Op::new("delete_customer", id.into(), |tx, id| Box::pin(delete_customer(tx, id))),
-        )
+        Call::new(self, Op::new("delete_customer", id.into(), |tx, id| delete_customer(tx, id)))
     }
 
     /// Returns a customer by its id or its external id.
@@ -79,6 +73,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<Customer, Stop> {
     let zone = rows::account::account_entry(tx).await?.configuration.timezone.clone();
     let reserved = match &new.external_customer_id {
@@ -117,6 +112,7 @@ async fn reservation(
     }
 }
 
+#[boxed]
 async fn update_customer(
     tx: &mut Transaction<'_>,
     id: &IdOr<CustomerId>,
@@ -153,6 +149,7 @@ async fn update_customer(
     Ok(after)
 }
 
+#[boxed]
 async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Result<(), Stop> {
     let customer = rows::customers::customer(tx, id).await?;
     let id = customer.id;

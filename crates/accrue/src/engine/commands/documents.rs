@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::invoices::current_invoice,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::invoices,
     },
     invoice::Invoice,
@@ -20,9 +20,8 @@ impl Account {
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is a draft.
     pub fn renew_invoice_document(&self, id: InvoiceId) -> Call<Invoice> {
-        let run = Op::new("renew_invoice_document", id, |tx, id| {
-            Box::pin(renew(tx, *id, Invoice::renew_document))
-        });
+        let run =
+            Op::new("renew_invoice_document", id, |tx, id| renew(tx, *id, Invoice::renew_document));
         Call::new(self, run)
     }
 
@@ -33,19 +32,17 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not paid, or by no payment
     /// attempt.
     pub fn renew_receipt(&self, id: InvoiceId) -> Call<Invoice> {
-        let run =
-            Op::new("renew_receipt", id, |tx, id| Box::pin(renew(tx, *id, Invoice::renew_receipt)));
+        let run = Op::new("renew_receipt", id, |tx, id| renew(tx, *id, Invoice::renew_receipt));
         Call::new(self, run)
     }
 }
 
-async fn renew(
-    tx: &mut Transaction<'_>,
-    id: InvoiceId,
-    change: fn(&mut Invoice, Timestamp) -> Result<(), Error>,
-) -> Result<Invoice, Stop> {
+type Renewal = fn(&mut Invoice, Timestamp) -> Result<(), Error>;
+
+#[boxed]
+async fn renew(tx: &mut Transaction<'_>, id: InvoiceId, renew: Renewal) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
-    change(&mut invoice, tx.now)?;
+    renew(&mut invoice, tx.now)?;
     invoices::save(tx, invoice.status, &invoice).await?;
     Ok(invoice)
 }

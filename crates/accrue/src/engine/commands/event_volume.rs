@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     Error,
-    engine::{Account, kernel::Transaction, rows::volumes},
+    engine::{
+        Account,
+        kernel::{Transaction, boxed},
+        rows::volumes,
+    },
     limits,
     page::{Listing, Page, PageRequest},
     schema,
@@ -76,6 +80,7 @@ impl Account {
 
 /// Counts the events of hours, from the newest on until enough rows were read. Returns the hours
 /// that were counted to their end, at least one, and those of them that have events.
+#[boxed]
 async fn count_events(
     tx: &Transaction<'_>,
     hours: Hours,

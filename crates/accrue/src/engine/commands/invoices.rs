@@ -7,7 +7,7 @@ use crate::{
     customer::AttributeValue,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, invoices, lists::Walk, outbox},
         time::{collecting, current, invoicing, one_off, purchases, voiding},
     },
@@ -99,7 +99,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_invoice", (id, update), |tx, (id, update)| {
-                Box::pin(update_invoice(tx, *id, update))
+                update_invoice(tx, *id, update)
             }),
         )
     }
@@ -112,7 +112,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is no draft, is issued by
     /// itself, or may not be issued yet.
     pub fn issue_invoice(&self, id: InvoiceId) -> Call<Invoice> {
-        Call::new(self, Op::new("issue_invoice", id, |tx, id| Box::pin(issue_invoice(tx, *id))))
+        Call::new(self, Op::new("issue_invoice", id, |tx, id| issue_invoice(tx, *id)))
     }
 
     /// Issues a draft of fees alone, and is [`issue_invoice`](Self::issue_invoice) else: what the published API
@@ -125,7 +125,7 @@ impl Account {
     pub fn issue_invoice_of_fees(&self, id: InvoiceId) -> Call<Invoice> {
         Call::new(
             self,
-            Op::new("issue_invoice_of_fees", id, |tx, id| Box::pin(issue_invoice_of_fees(tx, *id))),
+            Op::new("issue_invoice_of_fees", id, |tx, id| issue_invoice_of_fees(tx, *id)),
         )
     }
 
@@ -138,7 +138,7 @@ impl Account {
         Call::new(
             self,
             Op::new("mark_invoice_paid", (id, payment), |tx, (id, payment)| {
-                Box::pin(mark_invoice_paid(tx, *id, payment))
+                mark_invoice_paid(tx, *id, payment)
             }),
         )
     }
@@ -150,11 +150,12 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not issued, or a payment
     /// is under way.
     pub fn void_invoice(&self, id: InvoiceId) -> Call<Invoice> {
-        Call::new(self, Op::new("void_invoice", id, |tx, id| Box::pin(void_invoice(tx, *id))))
+        Call::new(self, Op::new("void_invoice", id, |tx, id| void_invoice(tx, *id)))
     }
 }
 
 /// Returns an invoice where there is one: a draft with the figures of now.
+#[boxed]
 pub(in crate::engine) async fn found(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -166,6 +167,7 @@ pub(in crate::engine) async fn found(
     }
 }
 
+#[boxed]
 async fn shown(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Error> {
     let mut invoice = invoices::invoice(tx, id).await?;
     show(tx, &mut invoice).await?;
@@ -205,6 +207,7 @@ pub(super) async fn show_as_billed(
     invoicing::show_as_billed(tx, &entry, invoice).await.map(|_| ())
 }
 
+#[boxed]
 async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoice, Error> {
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let draft = entry.invoicing.as_ref().and_then(|of| of.upcoming().or_else(|| of.drafts.last()));
@@ -264,6 +267,7 @@ pub(super) async fn named_customer(
 }
 
 /// Returns the narrowest indexes that name all that passes a filter.
+#[boxed]
 async fn indexes(tx: &mut Transaction<'_>, filter: &InvoiceFilter) -> Result<Vec<Index>, Error> {
     use InvoiceStatus::{Issued, Paid, Synced};
 
@@ -281,6 +285,7 @@ async fn indexes(tx: &mut Transaction<'_>, filter: &InvoiceFilter) -> Result<Vec
 }
 
 /// Reads the invoices at some places, and keeps those that pass and whose customers are not deleted.
+#[boxed]
 async fn invoices_at(
     tx: &mut Transaction<'_>,
     places: &[Position],
@@ -328,6 +333,7 @@ pub(super) async fn current_invoice(
     Ok(invoice)
 }
 
+#[boxed]
 async fn update_invoice(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -363,6 +369,7 @@ async fn update_invoice(
     Ok(invoice)
 }
 
+#[boxed]
 async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     show(tx, &mut invoice).await?;
@@ -370,6 +377,7 @@ async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoic
     issue_draft(tx, invoice, None).await
 }
 
+#[boxed]
 async fn issue_invoice_of_fees(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     show(tx, &mut invoice).await?;
@@ -403,6 +411,7 @@ pub(super) async fn issue_draft(
     Ok(issued)
 }
 
+#[boxed]
 async fn mark_invoice_paid(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -426,6 +435,7 @@ async fn mark_invoice_paid(
     Ok(invoice)
 }
 
+#[boxed]
 async fn void_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     voiding::void(tx, &mut invoice).await?;

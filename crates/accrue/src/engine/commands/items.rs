@@ -4,7 +4,7 @@ use crate::{
     Error, ItemId, ListFilter, Page, PageRequest,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::items,
     },
     item::{Item, ItemUpdate, NewItem},
@@ -24,22 +24,20 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_item(&self, new: NewItem) -> Call<Item> {
-        Call::new(self, Op::new("create_item", new, |tx, new| Box::pin(create_item(tx, new))))
+        Call::new(self, Op::new("create_item", new, |tx, new| create_item(tx, new)))
     }
 
     /// Changes an item (§4.3).
     pub fn update_item(&self, id: ItemId, update: ItemUpdate) -> Call<Item> {
         Call::new(
             self,
-            Op::new("update_item", (id, update), |tx, (id, update)| {
-                Box::pin(update_item(tx, *id, update))
-            }),
+            Op::new("update_item", (id, update), |tx, (id, update)| update_item(tx, *id, update)),
         )
     }
 
     /// Archives an item; a second time is a constraint violation.
     pub fn archive_item(&self, id: ItemId) -> Call<Item> {
-        Call::new(self, Op::new("archive_item", id, |tx, id| Box::pin(archive_item(tx, *id))))
+        Call::new(self, Op::new("archive_item", id, |tx, id| archive_item(tx, *id)))
     }
 
     /// Returns an item.
@@ -58,6 +56,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, Stop> {
     let id = ItemId::generate(tx.now, tx.entropy());
     let item = new.clone().decide(id, tx.now)?;
@@ -65,6 +64,7 @@ async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, St
     Ok(item)
 }
 
+#[boxed]
 async fn update_item(
     tx: &mut Transaction<'_>,
     id: ItemId,
@@ -76,6 +76,7 @@ async fn update_item(
     Ok(item)
 }
 
+#[boxed]
 async fn archive_item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Stop> {
     let before = items::item(tx, id).await?;
     let item = before.clone().archive(tx.now)?;

@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::invoices,
-        kernel::{Op, Says, Stop, Transaction},
+        kernel::{Op, Says, Stop, Transaction, boxed},
         rows::{self, lists::page_of},
     },
     limits,
@@ -82,7 +82,7 @@ impl Account {
         Call::new(
             self,
             Op::new("acknowledge", places.into_iter().collect(), |tx, places| {
-                Box::pin(acknowledge(tx, places))
+                acknowledge(tx, places)
             }),
         )
     }
@@ -151,6 +151,7 @@ fn found<T: Says>(tx: &Transaction<'_>, slot: Option<Slot<T>>) -> Result<Option<
     }
 }
 
+#[boxed]
 async fn acknowledge(tx: &mut Transaction<'_>, places: &Vec<Place>) -> Result<(), Stop> {
     for place in places {
         tx.delete(&schema::outbox(tx.account, *place));

@@ -6,7 +6,7 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
         time::corrections,
     },
@@ -33,7 +33,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_metric(&self, new: NewMetric) -> Call<Metric> {
-        Call::new(self, Op::new("create_metric", new, |tx, new| Box::pin(create_metric(tx, new))))
+        Call::new(self, Op::new("create_metric", new, |tx, new| create_metric(tx, new)))
     }
 
     /// Changes a metric. Its query never changes.
@@ -41,7 +41,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_metric", (id, update), |tx, (id, update)| {
-                Box::pin(update_metric(tx, *id, update))
+                update_metric(tx, *id, update)
             }),
         )
     }
@@ -49,16 +49,13 @@ impl Account {
     /// Archives a metric: no new alert can watch it, and it goes on to measure for those that do. A
     /// second time is a constraint violation.
     pub fn archive_metric(&self, id: MetricId) -> Call<Metric> {
-        Call::new(self, Op::new("archive_metric", id, |tx, id| Box::pin(archive_metric(tx, *id))))
+        Call::new(self, Op::new("archive_metric", id, |tx, id| archive_metric(tx, *id)))
     }
 
     /// Makes an archived metric active again: it has measured all the while. Of another it is a
     /// constraint violation.
     pub fn unarchive_metric(&self, id: MetricId) -> Call<Metric> {
-        Call::new(
-            self,
-            Op::new("unarchive_metric", id, |tx, id| Box::pin(unarchive_metric(tx, *id))),
-        )
+        Call::new(self, Op::new("unarchive_metric", id, |tx, id| unarchive_metric(tx, *id)))
     }
 
     /// Returns a metric.
@@ -84,6 +81,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metric, Stop> {
     let item = rows::items::item(tx, new.item_id).await?;
     if item.archived_at.is_some() {
@@ -119,6 +117,7 @@ fn check_terms(meters: &Meters, new: &NewMetric) -> Result<(), Error> {
     )))
 }
 
+#[boxed]
 async fn update_metric(
     tx: &mut Transaction<'_>,
     id: MetricId,
@@ -129,12 +128,14 @@ async fn update_metric(
     Ok(metric)
 }
 
+#[boxed]
 async fn archive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
     let metric = rows::metrics::metric(tx, id).await?.archive()?;
     put_metric(tx, &metric).await?;
     Ok(metric)
 }
 
+#[boxed]
 async fn unarchive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
     let metric = rows::metrics::metric(tx, id).await?.unarchive()?;
     put_metric(tx, &metric).await?;

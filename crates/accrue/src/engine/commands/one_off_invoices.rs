@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::invoices::{current_invoice, show},
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, invoice_lines, invoices, outbox},
         time::{current, invoicing, one_off},
     },
@@ -55,7 +55,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_invoice(&self, new: NewInvoice) -> Call<Invoice> {
-        Call::new(self, Op::new("create_invoice", new, |tx, new| Box::pin(create_invoice(tx, new))))
+        Call::new(self, Op::new("create_invoice", new, |tx, new| create_invoice(tx, new)))
     }
 
     /// Adds a line to a draft by hand (invoicing 9.6), and returns it as it is before discounts over the
@@ -71,9 +71,7 @@ impl Account {
     pub fn create_invoice_line(&self, id: InvoiceId, new: NewInvoiceLine) -> Call<InvoiceLine> {
         Call::new(
             self,
-            Op::new("create_invoice_line", (id, new), |tx, (id, new)| {
-                Box::pin(create_line(tx, *id, new))
-            }),
+            Op::new("create_invoice_line", (id, new), |tx, (id, new)| create_line(tx, *id, new)),
         )
     }
 
@@ -88,12 +86,13 @@ impl Account {
         Call::new(
             self,
             Op::new("delete_invoice_line", (id, line), |tx, (id, line)| {
-                Box::pin(delete_line(tx, *id, *line))
+                delete_line(tx, *id, *line)
             }),
         )
     }
 }
 
+#[boxed]
 async fn create_invoice(tx: &mut Transaction<'_>, new: &NewInvoice) -> Result<Invoice, Stop> {
     let customer = rows::customers::customer(tx, &new.customer).await?;
     current::current_head(tx, customer.id).await?;
@@ -126,6 +125,7 @@ async fn create_invoice(tx: &mut Transaction<'_>, new: &NewInvoice) -> Result<In
     Ok(invoice)
 }
 
+#[boxed]
 async fn create_line(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -150,6 +150,7 @@ async fn create_line(
     Ok(line)
 }
 
+#[boxed]
 async fn delete_line(
     tx: &mut Transaction<'_>,
     id: InvoiceId,

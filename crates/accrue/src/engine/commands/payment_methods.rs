@@ -5,7 +5,7 @@ use crate::{
     customer::{GatewayAccount, ListedPaymentMethods, MethodChanges, PaymentMethod},
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, outbox, payment_methods},
         time::current,
     },
@@ -41,9 +41,7 @@ impl Account {
     pub fn sync_payment_methods(&self, listed: ListedPaymentMethods) -> Call<Vec<PaymentMethod>> {
         Call::new(
             self,
-            Op::new("sync_payment_methods", listed, |tx, listed| {
-                Box::pin(sync(tx, listed.clone()))
-            }),
+            Op::new("sync_payment_methods", listed, |tx, listed| sync(tx, listed.clone())),
         )
     }
 
@@ -63,6 +61,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn sync(
     tx: &mut Transaction<'_>,
     listed: ListedPaymentMethods,
@@ -88,6 +87,7 @@ async fn sync(
     Ok(methods.methods)
 }
 
+#[boxed]
 async fn find(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

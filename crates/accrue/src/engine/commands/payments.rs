@@ -10,7 +10,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::waiting::Asked,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, invoices, lists::Walk},
         time::{collecting, current, purchases},
     },
@@ -53,7 +53,7 @@ impl Account {
         Call::new(
             self,
             Op::new("pay_invoice", (id, token), |tx, (id, token)| {
-                Box::pin(pay_invoice(tx, *id, token.clone()))
+                pay_invoice(tx, *id, token.clone())
             }),
         )
     }
@@ -64,7 +64,7 @@ impl Account {
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it was not.
     pub fn undo_mark_invoice_paid(&self, id: InvoiceId) -> Call<Invoice> {
-        Call::new(self, Op::new("undo_mark_invoice_paid", id, |tx, id| Box::pin(undo(tx, *id))))
+        Call::new(self, Op::new("undo_mark_invoice_paid", id, |tx, id| undo(tx, *id)))
     }
 
     /// Lists the payments that are under way, those that began last first.
@@ -90,9 +90,7 @@ impl Account {
     pub fn report_payment(&self, id: PaymentAttemptId, outcome: PaymentOutcome) -> Call<Invoice> {
         Call::new(
             self,
-            Op::new("report_payment", (id, outcome), |tx, (id, outcome)| {
-                Box::pin(report(tx, *id, outcome))
-            }),
+            Op::new("report_payment", (id, outcome), |tx, (id, outcome)| report(tx, *id, outcome)),
         )
     }
 
@@ -144,6 +142,7 @@ fn check_word(field: &str, word: Option<&str>) -> Result<(), Error> {
     Ok(())
 }
 
+#[boxed]
 async fn pay_invoice(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -162,6 +161,7 @@ async fn pay_invoice(
     Ok(invoice)
 }
 
+#[boxed]
 async fn report(
     tx: &mut Transaction<'_>,
     id: PaymentAttemptId,
@@ -177,6 +177,7 @@ async fn report(
     Ok(invoice)
 }
 
+#[boxed]
 async fn undo(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = invoices::invoice(tx, id).await?;
     current::current_head(tx, invoice.customer_id).await?;

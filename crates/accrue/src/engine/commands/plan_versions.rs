@@ -7,7 +7,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::prices,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows,
     },
     meter::MeterId,
@@ -66,7 +66,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_plan_version", (plan.into(), new), |tx, (plan, new)| {
-                Box::pin(create_plan_version(tx, plan, new))
+                create_plan_version(tx, plan, new)
             }),
         )
     }
@@ -113,7 +113,7 @@ impl Account {
         Call::new(
             self,
             Op::new("change_plan_version", (plan.into(), change), |tx, (plan, change)| {
-                Box::pin(change_plan_version(tx, plan, change))
+                change_plan_version(tx, plan, change)
             }),
         )
     }
@@ -133,7 +133,7 @@ impl Account {
         Call::new(
             self,
             Op::new("set_default_plan_version", (plan.into(), version), |tx, (plan, version)| {
-                Box::pin(set_default_plan_version(tx, plan, *version))
+                set_default_plan_version(tx, plan, *version)
             }),
         )
     }
@@ -243,6 +243,7 @@ fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
     units
 }
 
+#[boxed]
 async fn create_plan_version(
     tx: &mut Transaction<'_>,
     plan: &IdOr<PlanId>,
@@ -259,6 +260,7 @@ async fn create_plan_version(
     Ok(priced)
 }
 
+#[boxed]
 async fn change_plan_version(
     tx: &mut Transaction<'_>,
     plan: &IdOr<PlanId>,
@@ -276,6 +278,7 @@ async fn change_plan_version(
     Ok(priced)
 }
 
+#[boxed]
 async fn set_default_plan_version(
     tx: &mut Transaction<'_>,
     plan: &IdOr<PlanId>,

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::plan_versions,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
             lists::{Walk, page_in_order},
@@ -35,7 +35,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_plan(&self, new: NewPlan) -> Call<Plan> {
-        Call::new(self, Op::new("create_plan", new, |tx, new| Box::pin(create_plan(tx, new))))
+        Call::new(self, Op::new("create_plan", new, |tx, new| create_plan(tx, new)))
     }
 
     /// Changes a plan, found by its id or its external id. Its prices never change, but by [another
@@ -64,7 +64,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_plan", (id.into(), update), |tx, (id, update)| {
-                Box::pin(update_plan(tx, id, update))
+                update_plan(tx, id, update)
             }),
         )
     }
@@ -106,6 +106,7 @@ async fn name_plan(
     tx.put(&alias, &PlanAlias { plan_id })
 }
 
+#[boxed]
 async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, Stop> {
     let id = PlanId::generate(tx.now, tx.entropy());
     let plan = new.clone().decide(id, tx.now)?;
@@ -119,6 +120,7 @@ async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, St
     Ok(plan)
 }
 
+#[boxed]
 async fn update_plan(
     tx: &mut Transaction<'_>,
     id: &IdOr<PlanId>,

@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, IdOr, PortalSessionId,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows,
         time::current,
     },
@@ -43,7 +43,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_portal_session", (customer.into(), new), |tx, (customer, new)| {
-                Box::pin(create(tx, customer, *new))
+                create(tx, customer, *new)
             }),
         )
     }
@@ -62,6 +62,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn create(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -78,6 +79,7 @@ async fn create(
     Ok(session)
 }
 
+#[boxed]
 async fn find(
     tx: &mut Transaction<'_>,
     customer: CustomerId,

@@ -17,7 +17,7 @@ use crate::{
     Error, ErrorKind,
     engine::{
         Account, Call,
-        kernel::{Command, Transaction},
+        kernel::{Command, Open, Transaction, Work, boxed},
         rows,
     },
     limits,
@@ -84,10 +84,12 @@ impl<T: Send + 'static> Call<T> {
     /// ```
     pub async fn dry_run(self) -> Result<T, Error> {
         let (account, request) = self.into_parts();
-        rehearse(&account, &*request, |tx, request| {
-            Box::pin(async move { Rehearsal::default().apply_and_run(tx, request).await })
+        let mut work = Open::new(&*request);
+        rehearse(&account, &mut work, |tx, work| {
+            Box::pin(async move { Rehearsal::default().apply_and_run(tx, work).await })
         })
-        .await
+        .await?;
+        work.outcome()
     }
 }
 
@@ -96,11 +98,19 @@ async fn preview<C: Command + ?Sized>(
     account: &Account,
     command: &C,
 ) -> Result<Preview<C::Outcome>, Error> {
-    rehearse(account, command, |tx, command| {
+    let mut work = Open::new(command);
+    let Preview { answer: (), messages, balances, periods } = effects(account, &mut work).await?;
+    Ok(Preview { answer: work.outcome()?, messages, balances, periods })
+}
+
+/// Rehearses work, and returns the effects that it would have beside its answer.
+#[boxed]
+async fn effects(account: &Account, work: &mut dyn Work) -> Result<Preview<()>, Error> {
+    rehearse(account, work, |tx, work| {
         Box::pin(async move {
             let features = rows::account::account_entry(tx).await?.configuration.features;
             match features.previews {
-                true => Rehearsal::default().run(tx, command).await,
+                true => Rehearsal::default().run(tx, work).await,
                 false => Err(Error::feature("previews are not available to this account")),
             }
         })
@@ -110,15 +120,15 @@ async fn preview<C: Command + ?Sized>(
 
 type Rehearsed<'t, R> = Pin<Box<dyn Future<Output = Result<R, Error>> + Send + 't>>;
 
-/// Rehearses a command in a transaction that is never committed, until all that it has read was so at one instant.
-async fn rehearse<C: Sync + ?Sized, R>(
+/// Rehearses work in a transaction that is never committed, until all that it has read was so at one instant.
+async fn rehearse<R>(
     account: &Account,
-    command: &C,
-    run: for<'t, 'u> fn(&'t mut Transaction<'u>, &'t C) -> Rehearsed<'t, R>,
+    work: &mut dyn Work,
+    run: for<'t, 'u> fn(&'t mut Transaction<'u>, &'t mut dyn Work) -> Rehearsed<'t, R>,
 ) -> Result<R, Error> {
     for _ in 0..limits::RUNS {
         let mut tx = account.reading().using_copies();
-        let rehearsed = run(&mut tx, command).await;
+        let rehearsed = run(&mut tx, work).await;
         match tx.holds().await {
             Ok(true) => return rehearsed,
             Ok(false) => {}

@@ -7,7 +7,7 @@ use crate::{
     cost::{EvaluatedGroup, PriceEvaluation},
     engine::{
         Account,
-        kernel::Transaction,
+        kernel::{Transaction, boxed},
         rows::{
             self,
             comparisons::Comparisons,
@@ -74,6 +74,7 @@ struct Groups {
     bytes: usize,
 }
 
+#[boxed]
 async fn evaluate(
     tx: &mut Transaction<'_>,
     price: &IdOr<PriceId>,

@@ -6,7 +6,7 @@ use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows,
         time::corrections,
     },
@@ -54,7 +54,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_price", (id.into(), update), |tx, (id, update)| {
-                Box::pin(update_price(tx, id, update))
+                update_price(tx, id, update)
             }),
         )
     }
@@ -126,6 +126,7 @@ async fn keep_meters(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Erro
     meters.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
 }
 
+#[boxed]
 async fn update_price(
     tx: &mut Transaction<'_>,
     id: &IdOr<PriceId>,

@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::subscription_changes::save_change,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, outbox},
         time::current,
     },
@@ -68,12 +68,13 @@ impl Account {
         Call::new(
             self,
             Op::new("redeem_coupon", (id, redemption), |tx, (id, redemption)| {
-                Box::pin(redeem_coupon(tx, *id, redemption))
+                redeem_coupon(tx, *id, redemption)
             }),
         )
     }
 }
 
+#[boxed]
 async fn redeem_coupon(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,

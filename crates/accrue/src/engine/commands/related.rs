@@ -9,7 +9,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::invoices,
-        kernel::{Command, Request, Stop, Transaction},
+        kernel::{Command, Request, Stop, Transaction, boxed},
         rows,
     },
     idempotency::Fingerprint,
@@ -82,6 +82,7 @@ impl<T: Naming + Send + Sync> Request for WithRelated<T> {
 }
 
 /// Reads what is named, and what that names, in one call of the store for each kind.
+#[boxed]
 async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, Error> {
     let mut related = Related::default();
     let account = tx.account;

@@ -6,7 +6,7 @@ use crate::{
     Error, MessageId, Page, PageRequest, Timestamp, WebhookEndpointId,
     engine::{
         Account, Call,
-        kernel::{Command, Op, Stop, Transaction},
+        kernel::{Command, Op, Stop, Transaction, boxed},
         rows::{
             account,
             endpoints::{self, Queue},
@@ -82,12 +82,13 @@ impl Account {
         endpoint: Option<WebhookEndpointId>,
     ) -> Call<()> {
         let run = Op::new("send_message_again", (id, endpoint), |tx, (id, endpoint)| {
-            Box::pin(send_again(tx, *id, *endpoint))
+            send_again(tx, *id, *endpoint)
         });
         Call::new(self, run)
     }
 }
 
+#[boxed]
 async fn entry(tx: &mut Transaction<'_>, id: MessageId) -> Result<MessageEntry, Error> {
     let found = tx.get(&schema::sent_message(tx.account, id)).await?;
     let kept = found.filter(|of| tx.now < of.expires_at);
@@ -95,6 +96,7 @@ async fn entry(tx: &mut Transaction<'_>, id: MessageId) -> Result<MessageEntry, 
 }
 
 /// Adds the bodies and the deliveries of messages.
+#[boxed]
 async fn shown(
     tx: &Transaction<'_>,
     entries: Vec<MessageEntry>,
@@ -124,6 +126,7 @@ async fn shown(
     Ok(entries.into_iter().map(show).collect())
 }
 
+#[boxed]
 async fn send_again(
     tx: &mut Transaction<'_>,
     id: MessageId,

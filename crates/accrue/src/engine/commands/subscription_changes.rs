@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::changed,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
         time::{crediting, current, invoicing, recount, rewinding},
     },
@@ -33,7 +33,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_subscription", (id, update), |tx, (id, update)| {
-                Box::pin(update_subscription(tx, *id, update))
+                update_subscription(tx, *id, update)
             }),
         )
     }
@@ -59,7 +59,7 @@ impl Account {
         Call::new(
             self,
             Op::new("cancel_subscription", (id, cancellation), |tx, (id, cancellation)| {
-                Box::pin(cancel_subscription(tx, *id, *cancellation))
+                cancel_subscription(tx, *id, *cancellation)
             }),
         )
     }
@@ -78,9 +78,7 @@ impl Account {
     pub fn unschedule_cancellation(&self, id: SubscriptionId) -> Call<Subscription> {
         Call::new(
             self,
-            Op::new("unschedule_cancellation", id, |tx, id| {
-                Box::pin(unschedule_cancellation(tx, *id))
-            }),
+            Op::new("unschedule_cancellation", id, |tx, id| unschedule_cancellation(tx, *id)),
         )
     }
 
@@ -138,7 +136,7 @@ impl Account {
         Call::new(
             self,
             Op::new("update_fixed_fee_quantity", (id, change), |tx, (id, change)| {
-                Box::pin(update_fee_quantity(tx, *id, change))
+                update_fee_quantity(tx, *id, change)
             }),
         )
     }
@@ -187,7 +185,7 @@ impl Account {
         Call::new(
             self,
             Op::new(name, (id, price.into()), |tx, (id, price)| {
-                Box::pin(unschedule_fee_quantities(tx, *id, price))
+                unschedule_fee_quantities(tx, *id, price)
             }),
         )
     }
@@ -241,6 +239,7 @@ async fn check_billed(
     Ok(())
 }
 
+#[boxed]
 async fn update_subscription(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -260,6 +259,7 @@ async fn update_subscription(
     Ok(entry.subscription)
 }
 
+#[boxed]
 async fn cancel_subscription(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -291,6 +291,7 @@ async fn cancel_subscription(
     Ok(entry.subscription)
 }
 
+#[boxed]
 async fn unschedule_cancellation(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -310,6 +311,7 @@ async fn unschedule_cancellation(
     Ok(entry.subscription)
 }
 
+#[boxed]
 async fn update_fee_quantity(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -349,6 +351,7 @@ async fn update_fee_quantity(
     Ok(entry.subscription)
 }
 
+#[boxed]
 async fn unschedule_fee_quantities(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,

@@ -7,7 +7,7 @@ use crate::{
     Timeframe, Timestamp,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
             active::{self, ActiveSubscriptions},
@@ -44,10 +44,7 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan or
     /// coupon, or an adjustment that is removed or replaced is none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
-        Call::new(
-            self,
-            Op::new("create_subscription", new, |tx, new| Box::pin(create_subscription(tx, new))),
-        )
+        Call::new(self, Op::new("create_subscription", new, |tx, new| create_subscription(tx, new)))
     }
 
     /// Returns a subscription.
@@ -230,6 +227,7 @@ async fn changed_subscriptions(tx: &Transaction<'_>) -> Result<Vec<Position>, Er
     Ok(places)
 }
 
+#[boxed]
 async fn create_subscription(
     tx: &mut Transaction<'_>,
     new: &NewSubscription,

@@ -10,7 +10,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{invoices::current_invoice, waiting::Asked},
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, invoices, outbox},
     },
     invoice::{Invoice, InvoiceStatus, SyncOutcome, SyncRequest, SyncTold},
@@ -71,9 +71,7 @@ impl Account {
     pub fn report_sync(&self, id: InvoiceId, outcome: SyncOutcome) -> Call<Invoice> {
         Call::new(
             self,
-            Op::new("report_sync", (id, outcome), |tx, (id, outcome)| {
-                Box::pin(report(tx, *id, *outcome))
-            }),
+            Op::new("report_sync", (id, outcome), |tx, (id, outcome)| report(tx, *id, *outcome)),
         )
     }
 
@@ -116,7 +114,7 @@ impl Account {
     }
 
     fn leave_unsynced(&self, id: InvoiceId) -> Call<Invoice> {
-        Call::new(self, Op::new("leave_unsynced", id, |tx, id| Box::pin(leave(tx, *id))))
+        Call::new(self, Op::new("leave_unsynced", id, |tx, id| leave(tx, *id)))
     }
 
     /// Asks for one invoice, and tells whether it is taken by that.
@@ -135,6 +133,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn asked_of(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Option<SyncRequest>, Error> {
     let invoice = invoices::invoice(tx, id).await?;
     if !invoice.awaits_sync() {
@@ -144,6 +143,7 @@ async fn asked_of(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Option<Sync
     Ok(SyncRequest::of(invoice, customer))
 }
 
+#[boxed]
 async fn report(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -171,6 +171,7 @@ async fn report(
 }
 
 /// Asks for an invoice no more whose customer is invoiced through no provider by now.
+#[boxed]
 async fn leave(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     let customer = rows::customers::customer(tx, &invoice.customer_id.into()).await?;

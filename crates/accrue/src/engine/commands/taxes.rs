@@ -12,7 +12,7 @@ use crate::{
             invoices::{current_invoice, issue_draft, show, show_as_billed},
             waiting::Asked,
         },
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{self, invoices, outbox},
         time::{invoicing, one_off, taxing},
     },
@@ -81,7 +81,7 @@ impl Account {
         Call::new(
             self,
             Op::new("report_taxes", (request, outcome), |tx, (request, outcome)| {
-                Box::pin(report(tx, request, outcome))
+                report(tx, request, outcome)
             }),
         )
     }
@@ -134,7 +134,7 @@ impl Account {
     }
 
     fn issue_untaxed(&self, id: InvoiceId) -> Call<Invoice> {
-        Call::new(self, Op::new("issue_untaxed", id, |tx, id| Box::pin(issue_untaxed(tx, *id))))
+        Call::new(self, Op::new("issue_untaxed", id, |tx, id| issue_untaxed(tx, *id)))
     }
 
     /// Asks for the taxes of one draft, and tells whether it is issued by that.
@@ -154,6 +154,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn asked_of(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Option<TaxRequest>, Error> {
     let mut invoice = invoices::invoice(tx, id).await?;
     if !invoice.awaits_tax() {
@@ -163,6 +164,7 @@ async fn asked_of(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Option<TaxR
     taxing::request(tx, &invoice).await
 }
 
+#[boxed]
 async fn report(
     tx: &mut Transaction<'_>,
     request: &TaxRequest,
@@ -189,6 +191,7 @@ async fn report(
 
 /// Issues a draft of whose tax nothing is to be asked any more. One that is to be taxed after all goes on
 /// waiting, and one that waits no longer stays as it is.
+#[boxed]
 async fn issue_untaxed(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
     if still_waits(tx, &mut invoice).await? {

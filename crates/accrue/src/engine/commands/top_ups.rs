@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::credits,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Op, Stop, Transaction, boxed},
         rows::{customers, ledgers, lists::page_in_order, top_ups},
         time::{balances, buying, current, purchases},
     },
@@ -58,7 +58,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_top_up", (customer.into(), new), |tx, (customer, new)| {
-                Box::pin(create(tx, customer, new))
+                create(tx, customer, new)
             }),
         )
     }
@@ -73,7 +73,7 @@ impl Account {
         Call::new(
             self,
             Op::new("delete_top_up", (customer.into(), id), |tx, (customer, id)| {
-                Box::pin(delete(tx, customer, *id))
+                delete(tx, customer, *id)
             }),
         )
     }
@@ -97,6 +97,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn list(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -111,6 +112,7 @@ async fn list(
     page_in_order(&listing, page, page.rows()?, active)
 }
 
+#[boxed]
 async fn create(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -159,6 +161,7 @@ fn check_currency(customer: &Customer, new: &NewTopUp) -> Result<(), Error> {
     buying::currency(customer, &new.currency).map(|_| ())
 }
 
+#[boxed]
 async fn delete(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

@@ -7,7 +7,7 @@ use crate::{
     engine::{
         Account,
         commands::costs,
-        kernel::Transaction,
+        kernel::{Transaction, boxed},
         rows::{
             self, event_blocks, figures, periods,
             places::{self, Known},
@@ -83,6 +83,7 @@ impl Account {
     }
 }
 
+#[boxed]
 async fn figure(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,
@@ -96,6 +97,7 @@ async fn figure(
     Ok(total.figure(metric_id).or(without_events))
 }
 
+#[boxed]
 async fn search_events(
     tx: &mut Transaction<'_>,
     event_ids: &[EventKey],
@@ -113,6 +115,7 @@ async fn search_events(
     Ok(found)
 }
 
+#[boxed]
 async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Error> {
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let timeframe = costs::current_period(tx, &entry);

@@ -7,7 +7,7 @@ use crate::{
     engine::{
         Account,
         commands::costs,
-        kernel::Transaction,
+        kernel::{Transaction, boxed},
         rows::{
             self,
             comparisons::Comparisons,
@@ -61,6 +61,7 @@ impl Account {
 /// Aggregates of one group of events, slot by slot.
 type Totals = Vec<Total>;
 
+#[boxed]
 async fn usage_series(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,

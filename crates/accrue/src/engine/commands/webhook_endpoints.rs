@@ -6,7 +6,7 @@ use crate::{
     Error, Page, PageRequest, WebhookEndpointId,
     engine::{
         Account, Call,
-        kernel::{Guard, Op, Stop, Transaction},
+        kernel::{Guard, Op, Stop, Transaction, boxed},
         rows::{
             account,
             endpoints::{self, Queue},
@@ -44,10 +44,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_webhook_endpoint(&self, new: NewEndpoint) -> Call<Endpoint> {
-        Call::new(
-            self,
-            Op::new("create_webhook_endpoint", new, |tx, new| Box::pin(create(tx, new))),
-        )
+        Call::new(self, Op::new("create_webhook_endpoint", new, |tx, new| create(tx, new)))
     }
 
     /// Returns an endpoint.
@@ -149,7 +146,7 @@ impl Account {
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such endpoint.
     pub fn delete_webhook_endpoint(&self, id: WebhookEndpointId) -> Call<()> {
-        Call::new(self, Op::new("delete_webhook_endpoint", id, |tx, id| Box::pin(delete(tx, *id))))
+        Call::new(self, Op::new("delete_webhook_endpoint", id, |tx, id| delete(tx, *id)))
     }
 }
 
@@ -162,6 +159,7 @@ async fn find(
     Ok((guard, found.ok_or_else(|| Error::not_found("webhook endpoint", id))?))
 }
 
+#[boxed]
 async fn create(tx: &mut Transaction<'_>, new: &NewEndpoint) -> Result<Endpoint, Stop> {
     let guard = account::guard(tx).await?;
     let count = endpoints::endpoints(tx, &guard).await?.len();
@@ -192,6 +190,7 @@ async fn change(
     Ok(after)
 }
 
+#[boxed]
 async fn delete(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), Stop> {
     let (guard, _) = find(tx, id).await?;
     guard.delete(tx, &schema::webhook_endpoint(tx.account, id))?;

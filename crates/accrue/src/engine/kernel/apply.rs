@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use super::{
-    Account, Patience, Shared, Stop, Transaction, audit::Audit, trace::Span, transaction::Ended,
+    Account, Patience, Shared, Stop, Transaction, audit::Audit, boxed, trace::Span,
+    transaction::Ended,
 };
 use crate::{
     AccountId, CustomerId, Error, IdOr, Timestamp,
@@ -99,39 +100,80 @@ pub(in crate::engine) fn fingerprint(
     Ok(Fingerprint::of(["library", operation, &payload]))
 }
 
-/// Keeper of an answer in the commit of the effect of the operation.
-pub(in crate::engine) trait Door<T>: Send + Sync {
-    /// Names the rows that are the first preconditions of a commit, as they were found: those in which a
-    /// record of the key may lie.
-    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)>;
+/// Operation as the loop that commits sees it: its outcome stays with it. So the loop, with all that it needs, is compiled
+/// once, and not for each type of outcome in each program of a host.
+#[async_trait]
+pub(in crate::engine) trait Work: Send {
+    /// Names it, as [`Command::name`] does.
+    fn name(&self) -> &'static str;
 
-    /// Tells whether nobody has looked for a record yet.
-    fn is_unasked(&self) -> bool;
+    /// Says what it is about, as [`Command::subject`] does.
+    fn subject(&self) -> Option<String> {
+        None
+    }
 
-    /// Writes the answer where it is one to keep, which an error can be too, and returns it.
-    fn keep(
-        &self,
-        result: &Result<T, Error>,
-        tx: &mut Transaction<'_>,
-    ) -> Result<Option<String>, Error>;
+    /// Runs it, and remembers the outcome in place of that of an earlier run.
+    async fn run(&mut self, tx: &mut Transaction<'_>) -> Result<(), Stop>;
+
+    /// Names the rows that are the first preconditions of its commit, as they were found: those in which a
+    /// record of its key may lie.
+    fn records(&self, _: Timestamp) -> Vec<(Key, Option<Version>)> {
+        Vec::new()
+    }
+
+    /// Tells whether it has a key, and nobody has looked for a record yet.
+    fn is_unasked(&self) -> bool {
+        false
+    }
+
+    /// Writes the answer of its last run where it is one to keep, which an error can be too.
+    fn keep(&mut self, _: Option<&Error>, _: &mut Transaction<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Work of a command that nothing is kept of beside its effect.
+pub(in crate::engine) struct Open<'a, C: Command + ?Sized> {
+    command: &'a C,
+    outcome: Option<C::Outcome>,
+}
+
+impl<'a, C: Command + ?Sized> Open<'a, C> {
+    pub(in crate::engine) const fn new(command: &'a C) -> Self {
+        Self { command, outcome: None }
+    }
+
+    /// Returns the outcome of a run that has succeeded.
+    pub(in crate::engine) fn outcome(self) -> Result<C::Outcome, Error> {
+        self.outcome.ok_or_else(|| Error::corrupt("a success has no outcome"))
+    }
+}
+
+#[async_trait]
+impl<C: Command + ?Sized> Work for Open<'_, C> {
+    fn name(&self) -> &'static str {
+        self.command.name()
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.command.subject()
+    }
+
+    async fn run(&mut self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        self.outcome = Some(self.command.run(tx).await?);
+        Ok(())
+    }
 }
 
 /// Outcome of the attempt to apply an operation.
-pub(in crate::engine) enum Applied<T> {
+pub(in crate::engine) enum Applied {
     /// The operation was decided, and its writes are committed.
-    Done(Decided<T>),
+    Done(Result<(), Error>),
     /// Another attempt under the same key was first, or may have been: with the row in which its record is, where one was
     /// found.
     LostTheKey(Option<Key>),
     /// Nobody knows whether it was written.
-    Unknown(Decided<T>, StoreError),
-}
-
-/// Decision of an operation.
-pub(in crate::engine) struct Decided<T> {
-    pub(in crate::engine) result: Result<T, Error>,
-    /// Answer that the door keeps.
-    pub(in crate::engine) answer: Option<String>,
+    Unknown(StoreError),
 }
 
 /// Runs an operation without an idempotency key.
@@ -139,24 +181,28 @@ pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
     account: &Account,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply(account, command, None).await? {
-        Applied::Done(decided) => decided.result,
-        Applied::LostTheKey(_) => Err(Error::contended()),
-        Applied::Unknown(_, error) => Err(error.into()),
+    let mut work = Open::new(command);
+    match apply(account, &mut work).await? {
+        Applied::Done(decided) => decided?,
+        Applied::LostTheKey(_) => return Err(Error::contended()),
+        Applied::Unknown(error) => return Err(error.into()),
     }
+    work.outcome()
 }
 
-/// Runs a step that time brings: whoever doubts whether it was taken takes it again.
+/// Runs a step that time brings, which nobody has asked for: whoever doubts whether it was taken takes it again.
 pub(in crate::engine) async fn apply_step<C: Command + ?Sized>(
     shared: &Shared,
     account: &AccountId,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply_unaudited(shared, account, command).await? {
-        Applied::Done(done) => done.result,
-        Applied::LostTheKey(_) => Err(Error::contended()),
-        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
+    let mut work = Open::new(command);
+    match apply_unaudited(shared, account, &mut work).await? {
+        Applied::Done(decided) => decided?,
+        Applied::LostTheKey(_) => return Err(Error::contended()),
+        Applied::Unknown(error) => return Err(Error::from(error).retry_doubles_nothing()),
     }
+    work.outcome()
 }
 
 /// Tells whether an operation took so long to decide that it is to be decided anew: others have gone on
@@ -166,34 +212,34 @@ fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
 }
 
 /// Runs an operation of a caller and commits it, in a span of its own, with the entry of the audit log where
-/// somebody acts. Without a door nothing else is kept beside the effect.
-pub(in crate::engine) async fn apply<C: Command + ?Sized>(
+/// somebody acts.
+#[boxed]
+pub(in crate::engine) async fn apply(
     account: &Account,
-    command: &C,
-    door: Option<&dyn Door<C::Outcome>>,
-) -> Result<Applied<C::Outcome>, Error> {
-    let (span, audit) = (Span::of(command.name(), account.id()), Audit::of(account));
-    span.around(apply_within(&span, (account.shared(), account.id()), command, door, audit)).await
+    work: &mut dyn Work,
+) -> Result<Applied, Error> {
+    let (span, audit) = (Span::of(work.name(), account.id()), Audit::of(account));
+    span.around(apply_within(&span, (account.shared(), account.id()), work, audit)).await
 }
 
 /// Runs and commits what nobody has asked for, in a span of its own.
-pub(in crate::engine) async fn apply_unaudited<C: Command + ?Sized>(
+#[boxed]
+async fn apply_unaudited(
     shared: &Shared,
     account: &AccountId,
-    command: &C,
-) -> Result<Applied<C::Outcome>, Error> {
-    let span = Span::of(command.name(), account);
-    span.around(apply_within(&span, (shared, account), command, None, None)).await
+    work: &mut dyn Work,
+) -> Result<Applied, Error> {
+    let span = Span::of(work.name(), account);
+    span.around(apply_within(&span, (shared, account), work, None)).await
 }
 
 /// The only loop that commits.
-async fn apply_within<C: Command + ?Sized>(
+async fn apply_within(
     span: &Span,
     (shared, account): (&Shared, &AccountId),
-    command: &C,
-    door: Option<&dyn Door<C::Outcome>>,
+    work: &mut dyn Work,
     audit: Option<Audit<'_>>,
-) -> Result<Applied<C::Outcome>, Error> {
+) -> Result<Applied, Error> {
     let mut held = shared.stripes.hold_none();
     let (mut lost, mut patience) = (0_usize, Patience::of_request());
     let mut trusts_caller = true;
@@ -204,12 +250,12 @@ async fn apply_within<C: Command + ?Sized>(
         }
         let rows_read = span.attempt();
         tx.rows_read = rows_read.clone();
-        let decided = match command.run(&mut tx).await {
-            Ok(outcome) => {
+        let decided = match work.run(&mut tx).await {
+            Ok(()) => {
                 if let Some(audit) = audit {
-                    audit.note(&mut tx, command.name(), || command.subject())?;
+                    audit.note(&mut tx, work.name(), || work.subject())?;
                 }
-                Ok(outcome)
+                Ok(())
             }
             // It may be for something that is there already.
             Err(Stop::Error(_) | Stop::First(_)) if tx.trusted().is_some() => {
@@ -227,7 +273,7 @@ async fn apply_within<C: Command + ?Sized>(
                 continue;
             }
             // What a key was used for has no effect again, and brings others none.
-            Err(Stop::First(_)) if door.is_some_and(Door::is_unasked) => {
+            Err(Stop::First(_)) if work.is_unasked() => {
                 return Ok(Applied::LostTheKey(None));
             }
             Err(Stop::First(owners)) => {
@@ -244,9 +290,8 @@ async fn apply_within<C: Command + ?Sized>(
             continue;
         }
         let (trusted, has_to_send) = (tx.trusted(), tx.has_to_send);
-        let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
-        let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) =
-            seal(decided, tx, door, &records)?
+        let records = work.records(tx.now);
+        let Some((decided, Ended { batch, findings, locks })) = seal(decided, tx, work, &records)?
         else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
@@ -286,9 +331,9 @@ async fn apply_within<C: Command + ?Sized>(
             (Err(error), _) if !kept => {
                 return Err(Error::from(error).retry_doubles_nothing());
             }
-            (Err(error @ StoreError::Indeterminate { .. }), decided) => {
+            (Err(error @ StoreError::Indeterminate { .. }), _) => {
                 findings.doubt(&shared.residents);
-                return Ok(Applied::Unknown(decided, error));
+                return Ok(Applied::Unknown(error));
             }
             (Err(error), _) => return Err(error.into()),
         }
@@ -296,34 +341,29 @@ async fn apply_within<C: Command + ?Sized>(
     Err(Error::contended())
 }
 
-/// Run that is ready to be committed. An error that is not kept is committed too, without a change: it
-/// holds only where the rows that were read still are as they were read.
-struct Sealed<'a, T> {
-    decided: Decided<T>,
-    ended: Ended<'a>,
-}
-
-/// Makes a run ready to be committed; none where it does not fit one commit, and would perhaps with what
-/// is there. What does not fit is an error like any other: it holds where what was read still is as it was.
-fn seal<'a, T>(
-    mut result: Result<T, Error>,
+/// Makes a run ready to be committed, with what it has decided; none where it does not fit one commit, and would perhaps
+/// with what is there.
+///
+/// What does not fit is an error like any other. An error that is not kept is committed too, without a change: it holds
+/// only where the rows that were read still are as they were read.
+fn seal<'a>(
+    mut decided: Result<(), Error>,
     mut tx: Transaction<'a>,
-    door: Option<&dyn Door<T>>,
+    work: &mut dyn Work,
     records: &[(Key, Option<Version>)],
-) -> Result<Option<Sealed<'a, T>>, Error> {
-    let keep = |result: &Result<T, Error>, tx: &mut Transaction<'a>| {
-        let answer = door.map(|door| door.keep(result, tx)).transpose()?.flatten();
-        tx.check_writes(0).map(|()| answer)
+) -> Result<Option<(Result<(), Error>, Ended<'a>)>, Error> {
+    let mut keep = |decided: &Result<(), Error>, tx: &mut Transaction<'a>| {
+        work.keep(decided.as_ref().err(), tx)?;
+        tx.check_writes(0)
     };
-    let answer = match keep(&result, &mut tx) {
-        Ok(answer) => answer,
+    match keep(&decided, &mut tx) {
+        Ok(()) => {}
         Err(_) if tx.trusted().is_some() => return Ok(None),
         Err(error) => {
             tx.discard_writes();
-            result = Err(error);
-            keep(&result, &mut tx)?
+            decided = Err(error);
+            keep(&decided, &mut tx)?;
         }
-    };
-    let ended = tx.into_batch(records)?;
-    Ok(Some(Sealed { decided: Decided { result, answer }, ended }))
+    }
+    Ok(Some((decided, tx.into_batch(records)?)))
 }

@@ -1,26 +1,24 @@
 //! Operations under an idempotency key: admitted, run and kept, or replayed (§4.5).
 
 mod claim;
-mod door;
 mod group;
+mod work;
 
 use std::{fmt, future::IntoFuture, sync::Arc};
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use self::{
     claim::{Claim, Found, Tried},
-    door::{Encode, KeyedDoor, KeyedMember},
-    group::Member,
+    work::{Answering, Encoded, Keyed, Member, NoEffect},
 };
 use super::{
     Account, Call,
-    apply::{Applied, Command, Decided, Request, apply, fingerprint},
+    apply::{Applied, Request, apply},
+    boxed,
     call::Running,
     in_flight::Place,
     together::Joined,
-    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdempotencyKey,
@@ -135,7 +133,7 @@ impl Attempt {
         encode: impl Fn(Result<&T, &Error>) -> String + Send + Sync + 'static,
     ) -> Result<Answer<String>, Error> {
         let (_, request) = call.into_parts();
-        self.commit(request, Arc::new(encode)).await
+        self.commit(Arc::new(Encoded { request, encode })).await
     }
 
     /// Completes without an effect, so that a request that only reads takes its key.
@@ -144,7 +142,7 @@ impl Attempt {
     ///
     /// As [`run`](Self::run).
     pub async fn complete(&self, answer: &str) -> Result<Answer<String>, Error> {
-        self.commit_alone(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned(), Tried::No).await
+        self.commit(Arc::new(NoEffect(answer.to_owned()))).await
     }
 
     /// Returns the answer of an earlier request under the key, for one that is refused before it runs.
@@ -174,7 +172,9 @@ impl Attempt {
         encode: impl Fn(&T) -> String + Send + Sync,
     ) -> Result<Answer<String>, Error> {
         let (_, request) = call.into_parts();
-        self.replace(before, &*request, &encode).await
+        // An error is not kept.
+        let encode = |result: Result<&T, &Error>| result.map_or_else(|_| String::new(), &encode);
+        self.replace(before, &Encoded { request, encode }).await
     }
 
     /// Keeps an answer in place of `before` without an effect, as [`go_on`](Self::go_on) does with one.
@@ -183,17 +183,16 @@ impl Attempt {
     ///
     /// As [`run`](Self::run).
     pub async fn conclude(&self, before: &str, answer: &str) -> Result<Answer<String>, Error> {
-        self.replace(before, &NoEffect, &|()| answer.to_owned()).await
+        self.replace(before, &NoEffect(answer.to_owned())).await
     }
 
     /// Runs it where the record still has the answer before.
-    async fn replace<T: Send>(
+    #[boxed]
+    async fn replace(
         &self,
         before: &str,
-        request: &dyn Request<Outcome = T>,
-        encode: &(dyn Fn(&T) -> String + Send + Sync),
+        request: &dyn Answering,
     ) -> Result<Answer<String>, Error> {
-        let encode = |result: Result<&T, &Error>| result.map_or_else(|_| String::new(), encode);
         for _ in 0..limits::RUNS {
             let found = self.claim.find().await?;
             match self.claim.answer(&found).await? {
@@ -201,17 +200,16 @@ impl Attempt {
                 // One that has expired meanwhile is written anew.
                 Some(_) | None => {}
             }
-            let (claim, found) = (&*self.claim, &found);
-            let door = KeyedDoor { claim, found, encode: &encode, keeps_errors: false };
-            match apply(&claim.account, request, Some(&door)).await {
-                Ok(Applied::Done(decided)) => return fresh(decided),
+            let mut work = Keyed::new(&self.claim, &found, request).keeping_successes();
+            match apply(&self.claim.account, &mut work).await {
+                Ok(Applied::Done(decided)) => return fresh(decided, work.answer),
                 Ok(Applied::LostTheKey(_)) => {}
-                Ok(Applied::Unknown(decided, error)) => {
+                Ok(Applied::Unknown(error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
                     let Ok(now) = self.claim.find().await else { return Err(unknown) };
                     return match self.claim.answer(&now).await? {
-                        Some(answer) if decided.answer.as_ref() == Some(&answer.outcome) => {
-                            fresh(decided)
+                        Some(answer) if work.answer.as_ref() == Some(&answer.outcome) => {
+                            fresh(Ok(()), work.answer)
                         }
                         Some(answer) if answer.outcome != before => Ok(answer),
                         _ => Err(unknown),
@@ -224,20 +222,14 @@ impl Attempt {
     }
 
     /// Runs it with others that wait for the same customer, or alone.
-    async fn commit<T: Send + 'static>(
-        &self,
-        request: Arc<dyn Request<Outcome = T>>,
-        encode: Arc<Encode<'static, T>>,
-    ) -> Result<Answer<String>, Error> {
+    #[boxed]
+    async fn commit(&self, request: Arc<dyn Answering>) -> Result<Answer<String>, Error> {
         let account = &self.claim.account;
         let customer = request.customer().filter(|_| account.actor().is_none());
         let Some(customer) = customer else {
-            return self.commit_alone(&*request, &*encode, Tried::No).await;
+            return self.commit_alone(&*request, Tried::No).await;
         };
-        let member = || -> Box<dyn Member> {
-            let (claim, request) = (Arc::clone(&self.claim), Arc::clone(&request));
-            Box::new(KeyedMember { claim, request, encode: Arc::clone(&encode) })
-        };
+        let member = || Member { claim: Arc::clone(&self.claim), request: Arc::clone(&request) };
         let of = (account.id().clone(), customer.clone());
         let run = |waiting| group::run(account, waiting);
         match account.shared().together.join(of, member, run).await {
@@ -245,7 +237,7 @@ impl Attempt {
             Joined::Alone(lead) => {
                 // Without the lead it was taken along by another, who may have committed it.
                 let tried = if lead.is_some() { Tried::No } else { Tried::Perhaps };
-                let answer = self.commit_alone(&*request, &*encode, tried).await;
+                let answer = self.commit_alone(&*request, tried).await;
                 drop(lead);
                 answer
             }
@@ -253,20 +245,19 @@ impl Attempt {
     }
 
     /// Runs it as if the key were new. The commit tells where it is not: then the record is read.
-    async fn commit_alone<T: Send>(
+    async fn commit_alone(
         &self,
-        request: &dyn Request<Outcome = T>,
-        encode: &Encode<'_, T>,
+        request: &dyn Answering,
         tried: Tried,
     ) -> Result<Answer<String>, Error> {
         let (claim, mut found) = (&*self.claim, Found::default());
         for _ in 0..limits::RUNS {
-            let door = KeyedDoor { claim, found: &found, encode, keeps_errors: true };
-            let failure = match apply(&claim.account, request, Some(&door)).await {
-                Ok(Applied::Done(decided)) => return fresh(decided),
+            let mut work = Keyed::new(claim, &found, request);
+            let failure = match apply(&claim.account, &mut work).await {
+                Ok(Applied::Done(decided)) => return fresh(decided, work.answer),
                 Ok(Applied::LostTheKey(_)) => None,
                 // The record tells whether the commit happened, and of which attempt it is.
-                Ok(Applied::Unknown(_, error)) => {
+                Ok(Applied::Unknown(error)) => {
                     let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
                     let Ok(found) = claim.find().await else { return Err(unknown) };
                     return claim.answer_of(&found, Tried::Perhaps).await?.ok_or(unknown);
@@ -304,7 +295,7 @@ where
     T: Serialize + DeserializeOwned + Send + 'static,
 {
     let attempt = account.admit(key, request.fingerprint()?)?;
-    let answer = attempt.commit(request, Arc::new(Kept::encode)).await?;
+    let answer = attempt.commit(Arc::new(Encoded { request, encode: Kept::encode })).await?;
     let freshness = answer.freshness;
     match serde_json::from_str(&answer.outcome) {
         Ok(Kept::Outcome(outcome)) => Ok(Answer { outcome, freshness }),
@@ -316,11 +307,11 @@ where
 
 /// Returns the answer, which is kept with every result but an error that is none: that one is told as
 /// it is.
-fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
-    match (decided.answer, decided.result) {
+fn fresh(decided: Result<(), Error>, kept: Option<String>) -> Result<Answer<String>, Error> {
+    match (kept, decided) {
         (Some(outcome), _) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
         (None, Err(error)) => Err(error),
-        (None, Ok(_)) => Err(Error::corrupt("a success was not kept")),
+        (None, Ok(())) => Err(Error::corrupt("a success was not kept")),
     }
 }
 
@@ -341,27 +332,5 @@ impl<T: Serialize> Kept<T> {
             Err(error) => Kept::Error(error.to_stored()),
         };
         serde_json::to_string(&kept).unwrap_or_default()
-    }
-}
-
-/// Command of a request that only reads.
-struct NoEffect;
-
-#[async_trait]
-impl Command for NoEffect {
-    type Outcome = ();
-
-    fn name(&self) -> &'static str {
-        "no_effect"
-    }
-
-    async fn run(&self, _: &mut Transaction<'_>) -> Result<(), Stop> {
-        Ok(())
-    }
-}
-
-impl Request for NoEffect {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint(self.name(), &())
     }
 }

@@ -4,7 +4,7 @@
 use crate::{
     AccountId, CustomerId, Error, ErrorKind, Timestamp,
     engine::{
-        kernel::{Applied, Patience, Shared, apply_unaudited},
+        kernel::{Patience, Shared, apply_step},
         time::{
             corrections::{Step, Stepped},
             transitions::ApplyTransitions,
@@ -52,13 +52,7 @@ pub(in crate::engine) async fn correct(
     patience: &mut Patience,
 ) -> Result<(), Error> {
     loop {
-        let stepped = match apply_unaudited(shared, account, &Step { customer }).await? {
-            Applied::Done(stepped) => stepped.result?,
-            Applied::LostTheKey(_) => return Err(Error::contended()),
-            // What was done is not done again.
-            Applied::Unknown(_, error) => return Err(Error::from(error).retry_doubles_nothing()),
-        };
-        match stepped {
+        match apply_step(shared, account, &Step { customer }).await? {
             Stepped::On { work } => patience.take(work)?,
             Stepped::First(until) => {
                 Box::pin(apply_until(shared, account, customer, until)).await?;
@@ -92,10 +86,5 @@ async fn apply_together(
     most: usize,
     until: Timestamp,
 ) -> Result<(), Error> {
-    match apply_unaudited(shared, account, &ApplyTransitions { customers, most, until }).await? {
-        Applied::Done(applied) => applied.result,
-        Applied::LostTheKey(_) => Err(Error::contended()),
-        // What was applied is not applied again.
-        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
-    }
+    apply_step(shared, account, &ApplyTransitions { customers, most, until }).await
 }

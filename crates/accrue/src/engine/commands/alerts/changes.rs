@@ -5,7 +5,7 @@ use crate::{
     alert::{Alert, AlertUpdate, Scope},
     engine::{
         commands::alerts::{plan, stored},
-        kernel::{Stop, Transaction},
+        kernel::{Stop, Transaction, boxed},
         rows::{self, alerts, balance_alerts},
         time::{current, judge},
     },
@@ -45,6 +45,7 @@ impl Change {
     }
 }
 
+#[boxed]
 pub(super) async fn change_alert(
     tx: &mut Transaction<'_>,
     id: AlertId,
@@ -84,6 +85,7 @@ pub(super) enum ChangeFor {
     Disable,
 }
 
+#[boxed]
 pub(super) async fn change_alert_for(
     tx: &mut Transaction<'_>,
     id: AlertId,
@@ -116,6 +118,7 @@ pub(super) async fn change_alert_for(
     Ok(seen)
 }
 
+#[boxed]
 pub(super) async fn delete_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<(), Stop> {
     stored::require_alerts(tx).await?;
     let alert = stored::alert(tx, id).await?;

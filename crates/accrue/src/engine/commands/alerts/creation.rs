@@ -5,13 +5,14 @@ use crate::{
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
     engine::{
         commands::alerts::{plan, stored},
-        kernel::{Stop, Transaction},
+        kernel::{Stop, Transaction, boxed},
         rows::{self, balance_alerts},
         time::{current, judge},
     },
     plan::PlanVersion,
 };
 
+#[boxed]
 pub(super) async fn create_subscription_alert(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
@@ -37,6 +38,7 @@ pub(super) async fn create_subscription_alert(
     Ok(alert)
 }
 
+#[boxed]
 pub(super) async fn create_plan_alert(
     tx: &mut Transaction<'_>,
     plan: &IdOr<PlanId>,
@@ -58,6 +60,7 @@ pub(super) async fn create_plan_alert(
     Ok(alert)
 }
 
+#[boxed]
 pub(super) async fn create_customer_alert(
     tx: &mut Transaction<'_>,
     customer: &IdOr<CustomerId>,

@@ -5,12 +5,13 @@ use crate::{
     backfill::{Backfill, Effect},
     engine::{
         commands::backfills::{apart, checks},
-        kernel::{Stop, Transaction},
+        kernel::{Stop, Transaction, boxed},
         rows,
         time::corrections,
     },
 };
 
+#[boxed]
 pub(super) async fn revert_backfill(
     tx: &mut Transaction<'_>,
     id: BackfillId,

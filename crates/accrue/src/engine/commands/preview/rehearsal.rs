@@ -11,7 +11,7 @@ use crate::{
     credit::Ledger,
     engine::{
         commands::preview::period,
-        kernel::{Command, Stop, Transaction},
+        kernel::{Command, Stop, Transaction, Work},
         rows,
         time::{
             corrections::{Step, Stepped},
@@ -32,12 +32,12 @@ pub(super) struct Rehearsal {
 }
 
 impl Rehearsal {
-    pub(super) async fn run<C: Command + ?Sized>(
+    pub(super) async fn run(
         &mut self,
         tx: &mut Transaction<'_>,
-        command: &C,
-    ) -> Result<Preview<C::Outcome>, Error> {
-        let mut answer = self.apply_and_run(tx, command).await?;
+        work: &mut dyn Work,
+    ) -> Result<Preview<()>, Error> {
+        self.apply_and_run(tx, work).await?;
         let made_due = tx.take_made_due();
         let versions: Vec<_> = made_due.iter().filter_map(plan_version).collect();
         if !versions.is_empty() {
@@ -45,7 +45,7 @@ impl Rehearsal {
             // and before it their other transitions.
             let customers = subscribers(tx, &versions).await?;
             self.apply_transitions(tx, &customers).await?;
-            answer = self.apply_and_run(tx, command).await?;
+            self.apply_and_run(tx, work).await?;
             apply_transitions(tx, &customers).await?;
         }
         let mut periods = Vec::new();
@@ -56,27 +56,24 @@ impl Rehearsal {
             let customers = period::corrected_customers(tx, &backfill).await?;
             self.apply_transitions(tx, &customers).await?;
             let before = period::period_figures(tx, &customers, backfill.timeframe).await?;
-            answer = self.apply_and_run(tx, command).await?;
+            self.apply_and_run(tx, work).await?;
             apply_transitions(tx, &customers).await?;
             let after = period::period_figures(tx, &customers, backfill.timeframe).await?;
             periods = PeriodChange::between(before, after);
         }
         let (messages, balances) = (self.messages(tx)?, self.balances(tx)?);
-        Ok(Preview { answer, messages, balances, periods })
+        Ok(Preview { answer: (), messages, balances, periods })
     }
 
     /// Runs it once the transitions that it finds are applied.
-    pub(super) async fn apply_and_run<C: Command + ?Sized>(
+    pub(super) async fn apply_and_run(
         &mut self,
         tx: &mut Transaction<'_>,
-        command: &C,
-    ) -> Result<C::Outcome, Error> {
+        work: &mut dyn Work,
+    ) -> Result<(), Error> {
         loop {
-            match command.run(tx).await {
-                Ok(answer) => {
-                    tx.check_writes(self.applied.len())?;
-                    return Ok(answer);
-                }
+            match work.run(tx).await {
+                Ok(()) => return tx.check_writes(self.applied.len()),
                 Err(Stop::Error(error)) => return Err(error),
                 Err(Stop::First(owners)) => {
                     if let Some(id) = owners.iter().find_map(backfill) {

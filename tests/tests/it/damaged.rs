@@ -1,7 +1,5 @@
 //! Whatever a store gives back is answered: what a fuzzer kept, and random damage.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::{collections::BTreeSet, fs, path::Path, sync::LazyLock};
 
 use accrue::store::{Batch, Document, Row};

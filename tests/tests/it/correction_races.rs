@@ -1,12 +1,5 @@
 //! Many at once: whatever comes of it, figures are those of the events that are said to count.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::{collections::BTreeSet, thread};
 
 use accrue::{

@@ -1,13 +1,6 @@
 //! What the library does with invoices beside requests: each of its calls of the store fails in each way. Whoever
 //! asks again, in a new process, has one effect (invoicing 4.3, 8.2, 16).
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{

@@ -1,7 +1,5 @@
 //! A correction is done in many commits, of which any may fail, and counts at one instant.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,

@@ -1,7 +1,5 @@
 //! Figures equal a naive recomputation, in whatever order and batches events come.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::time::Duration;
 
 use accrue::{

@@ -1,12 +1,5 @@
 //! Under injected faults of the store, an operation with a key has exactly one effect.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::sync::Arc;
 
 use accrue::{Error, Tick, store::MemoryStore};

@@ -1,13 +1,5 @@
 //! What a question about costs reads of the store, however long the history is.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::{sync::Arc, time::Duration};
 
 use accrue::{

@@ -1,8 +1,6 @@
 //! Every operation that is served: each of its calls of the store fails in each way, for all of them.
 //! Whoever sends the request again has one effect.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::collections::BTreeSet;
 
 use accrue_tests::served::{Bench, Call, Case, Flaw, Report, Way, reads, writes};

@@ -1,8 +1,6 @@
 //! Figures, costs, credits and alerts follow backfills, amendments and deprecations, as a naive
 //! recomputation from the events that count.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use accrue::{
     BackfillId, Clock as _, Timeframe, Timestamp, backfill::NewBackfill, store::MemoryStore,
     subscription::NewSubscription,

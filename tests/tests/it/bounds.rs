@@ -1,13 +1,5 @@
 //! What must fit one commit fits, and what is refused changes nothing.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::time::Duration;
 
 use accrue::{

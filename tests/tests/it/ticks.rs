@@ -1,7 +1,5 @@
 //! What a tick reads of the store, however many customers there are of whom nothing is due.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::{sync::Arc, time::Duration};
 
 use accrue::{Clock as _, Decimal, PricingUnit, credit::NewLedgerEntry, store::MemoryStore};

@@ -1,7 +1,5 @@
 //! The simulation, as long as CI has time for it. `simulate` runs it for longer.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use accrue_tests::sim::{self, Ask, Failure, Fault, Flaw, Options, Report};
 
 /// How many steps each seed has.

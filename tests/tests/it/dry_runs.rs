@@ -1,7 +1,5 @@
 //! What a dry run answers is what the request then answers, and nothing is written (subscriptions 0.4).
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use accrue_tests::served::{Bench, Case, reads, writes};
 
 /// What a request comes to depends on whom it asks outside, which a dry run does not.

@@ -1,7 +1,5 @@
 //! What must fit one commit fits beside ledgers with many blocks too.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::time::Duration;
 
 use accrue::{

@@ -1,13 +1,5 @@
 //! §4.5: effects equal distinct keys, and no replay differs by a byte.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
-
 use std::{
     collections::BTreeSet,
     pin::pin,

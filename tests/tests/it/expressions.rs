@@ -18,10 +18,10 @@ fn what_a_fuzzer_kept_parses_or_does_not() {
 }
 
 /// The page of the language, and the sources that have its grammar in their documentation.
-const PAGE: &str = include_str!("../../docs/expressions.md");
+const PAGE: &str = include_str!("../../../docs/expressions.md");
 const SOURCES: [&str; 2] = [
-    include_str!("../../crates/accrue/src/expression.rs"),
-    include_str!("../../crates/accrue/src/metric/query.rs"),
+    include_str!("../../../crates/accrue/src/expression.rs"),
+    include_str!("../../../crates/accrue/src/metric/query.rs"),
 ];
 
 /// The blocks of a language in a text.

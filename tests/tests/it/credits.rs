@@ -1,8 +1,6 @@
 //! Balances, blocks, entries and alerts on balances, as a naive bank recomputes them from what was
 //! accepted.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
