@@ -291,7 +291,8 @@ async fn apply_within(
         }
         let (trusted, has_to_send) = (tx.trusted(), tx.has_to_send);
         let records = work.records(tx.now);
-        let Some((decided, Ended { batch, findings, locks })) = seal(decided, tx, work, &records)?
+        let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) =
+            seal(decided, tx, work, &records)?
         else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
@@ -341,17 +342,21 @@ async fn apply_within(
     Err(Error::contended())
 }
 
-/// Makes a run ready to be committed, with what it has decided; none where it does not fit one commit, and would perhaps
-/// with what is there.
-///
-/// What does not fit is an error like any other. An error that is not kept is committed too, without a change: it holds
-/// only where the rows that were read still are as they were read.
+/// Run that is ready to be committed. An error that is not kept is committed too, without a change: it
+/// holds only where the rows that were read still are as they were read.
+struct Sealed<'a> {
+    decided: Result<(), Error>,
+    ended: Ended<'a>,
+}
+
+/// Makes a run ready to be committed; none where it does not fit one commit, and would perhaps with what
+/// is there. What does not fit is an error like any other: it holds where what was read still is as it was.
 fn seal<'a>(
     mut decided: Result<(), Error>,
     mut tx: Transaction<'a>,
     work: &mut dyn Work,
     records: &[(Key, Option<Version>)],
-) -> Result<Option<(Result<(), Error>, Ended<'a>)>, Error> {
+) -> Result<Option<Sealed<'a>>, Error> {
     let mut keep = |decided: &Result<(), Error>, tx: &mut Transaction<'a>| {
         work.keep(decided.as_ref().err(), tx)?;
         tx.check_writes(0)
@@ -365,5 +370,5 @@ fn seal<'a>(
             keep(&decided, &mut tx)?;
         }
     }
-    Ok(Some((decided, tx.into_batch(records)?)))
+    Ok(Some(Sealed { decided, ended: tx.into_batch(records)? }))
 }
