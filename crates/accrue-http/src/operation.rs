@@ -1,12 +1,11 @@
-use std::{fmt, pin::Pin};
+use std::fmt;
 
 use http::StatusCode;
 
 use crate::{
     Category,
     problem::Problem,
-    reply::Reply,
-    request::Request,
+    request::{Request, Running},
     shape::{Describe, Read, Schema},
 };
 
@@ -34,8 +33,6 @@ pub(crate) struct Operation {
     pub(crate) answer: Option<fn() -> Schema>,
     pub(crate) run: fn(Request) -> Running,
 }
-
-pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Method {

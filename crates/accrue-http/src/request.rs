@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use accrue::{
     Account, Attempt, Call, Cursor, Error, ErrorKind, ExternalId, Pace, Page, PageRequest, limits,
@@ -10,7 +10,6 @@ use crate::{
     batch::Batch,
     json::Json,
     links::Links,
-    operation::Running,
     problem::{Problem, Violations},
     reply::Reply,
     settings::Settings,
@@ -50,6 +49,9 @@ pub(crate) struct Input {
     /// Other resources that the answer of a changed subscription has (invoicing 14.5).
     pub(crate) changed_resources: ChangedWanted,
 }
+
+/// An operation under way, with its reply.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 
 /// How far an operation has come that takes two steps.
 pub(crate) enum Step {
