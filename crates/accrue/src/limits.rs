@@ -225,6 +225,8 @@ pub const TERMS_BYTES: usize = 48 * 1024;
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.
 pub const FEE_CHANGES: usize = 500;
+/// The most price intervals, and adjustment intervals, that a subscription has once they were changed.
+pub const INTERVALS: usize = 1_000;
 /// The longest session in the portal, in minutes (invoicing 16.3).
 pub const PORTAL_MINUTES: u16 = 180;
 /// The most sessions in the portal that a customer has at a time.

@@ -8,6 +8,7 @@ mod model;
 mod new;
 mod rounding;
 mod scoped;
+mod usage;
 mod uses;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,7 @@ pub(crate) use self::{
     filter::check_filters,
     model::Parts,
     scoped::{AdjustmentIds, check_adjustments, remaining},
+    usage::PricedUsage,
 };
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,

@@ -4,10 +4,13 @@ mod adjustment;
 mod adjustment_changes;
 mod anchor;
 mod cancel;
+mod differences;
 mod entry;
 mod fee_quantity;
 mod filter;
 mod interval;
+mod interval_changes;
+mod interval_edits;
 mod invoicing;
 mod new;
 mod period;
@@ -28,6 +31,10 @@ pub use self::{
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
     filter::SubscriptionFilter,
     interval::PriceInterval,
+    interval_changes::{
+        AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
+        NewPriceInterval, PriceIntervalEdit,
+    },
     new::NewSubscription,
     period::{BillingPeriods, Days},
     update::SubscriptionUpdate,

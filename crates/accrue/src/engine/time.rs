@@ -15,6 +15,7 @@ mod issuing;
 pub(super) mod judge;
 pub(super) mod one_off;
 pub(super) mod purchases;
+pub(super) mod rebilling;
 pub(super) mod recount;
 pub(super) mod rewinding;
 mod squaring;

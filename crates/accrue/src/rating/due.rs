@@ -169,8 +169,18 @@ impl RateCard {
 
     /// Returns the fees in advance that have a period around an instant, with the start of the first.
     pub(crate) fn in_advance_around(&self, at: Timestamp) -> BTreeMap<PriceId, Timestamp> {
+        self.in_advance_between(at, at)
+    }
+
+    /// Returns the fees in advance that have a period around some instant from one to another, with the start
+    /// of the first.
+    pub(crate) fn in_advance_between(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> BTreeMap<PriceId, Timestamp> {
         let around =
-            Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at.saturating_add(INSTANT));
+            Timeframe::nothing_at(from.saturating_sub(INSTANT)).until(to.saturating_add(INSTANT));
         let fees = self.intervals.iter().filter(|of| of.billing_mode() == BillingMode::InAdvance);
         let mut starts = BTreeMap::new();
         for of in fees {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::PlanVersionEntry;
-use crate::{AlertId, Metadata, MetricId, PricingUnit, Timestamp, TopUpId};
+use crate::{AlertId, Metadata, MetricId, PricingUnit, Timestamp, TopUpId, price::PricedUsage};
 
 /// What a customer has of credits, by currency and pricing unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,16 +13,16 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them,
-    /// where the metrics move that measure it.
+    /// Returns the currencies and pricing units in which usage of some prices draws on them, where
+    /// the metrics move that measure it.
     pub(crate) fn drawn_by(
         &self,
-        version: &PlanVersionEntry,
+        priced: &PricedUsage,
         moves: impl Fn(MetricId) -> bool,
     ) -> Vec<PricingUnit> {
         let has_ledger = |unit: &PricingUnit| self.units.get(unit).is_some_and(|of| of.has_ledger);
-        let priced = version.usage_units.iter();
-        let moved = priced.filter(|(_, metrics)| metrics.iter().any(|metric| moves(*metric)));
+        let units = priced.usage_units.iter();
+        let moved = units.filter(|(_, metrics)| metrics.iter().any(|metric| moves(*metric)));
         moved.map(|(unit, _)| unit).filter(|unit| has_ledger(unit)).cloned().collect()
     }
 }

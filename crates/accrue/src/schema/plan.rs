@@ -1,13 +1,12 @@
 //! Documents of plans, of their prices, and of the metrics that measure them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp,
+    AlertId, MetricId, PlanId, PriceId, Timestamp,
     meter::MeterId,
-    price::{Cycle, ScopedAdjustment},
+    price::{Cycle, PricedUsage, ScopedAdjustment},
+    subscription::SubscriptionEntry,
 };
 
 /// What every event of an account is held against.
@@ -42,10 +41,9 @@ pub(crate) struct PlanVersionEntry {
     /// Its adjustments, which never change either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) adjustments: Vec<ScopedAdjustment>,
-    /// The meters that its prices need.
-    pub(crate) meters: Vec<MeterId>,
-    /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
-    pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
+    /// The usage that its prices are of.
+    #[serde(flatten)]
+    pub(crate) priced: PricedUsage,
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
@@ -56,14 +54,20 @@ pub(crate) struct PlanVersionEntry {
     pub(crate) deadline: Option<Timestamp>,
 }
 
+impl PlanVersionEntry {
+    /// Returns the usage that the prices of one of its subscriptions are of.
+    pub(crate) fn priced_of<'a>(&'a self, entry: &'a SubscriptionEntry) -> &'a PricedUsage {
+        entry.priced.as_ref().unwrap_or(&self.priced)
+    }
+}
+
 impl Default for PlanVersionEntry {
     /// What is read of a version that was never created: nothing that is written rests on it.
     fn default() -> Self {
         Self {
             prices: Vec::new(),
             adjustments: Vec::new(),
-            meters: Vec::new(),
-            usage_units: BTreeMap::new(),
+            priced: PricedUsage::default(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
             revision: 0,

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -61,8 +61,8 @@ impl AdjustmentInterval {
     }
 
     /// Tells whether it came with a price, and goes with it.
-    fn is_a_prices_own(&self) -> bool {
-        self.scope.is_none() && !self.is_invoice_level()
+    pub(super) fn is_own_of(&self, price: PriceId) -> bool {
+        self.scope.is_none() && !self.is_invoice_level() && self.price_ids == [price].into()
     }
 
     pub(crate) fn reaches(&self, price: PriceId) -> bool {
@@ -73,28 +73,36 @@ impl AdjustmentInterval {
 impl Cut<'_> {
     /// Cuts the intervals of a price's own adjustments, from the start on.
     pub(crate) fn adjustments(&self, price: &Price) -> impl Iterator<Item = AdjustmentInterval> {
-        let Self { subscription_id, plan_version, start_date, created_at, .. } = *self;
         let price_id = price.id;
         price.adjustments.each().map(move |adjustment| {
-            let version = plan_version.number().to_be_bytes();
+            let version = self.plan_version.number().to_be_bytes();
             let rank = [adjustment.rank()];
             let names =
-                [subscription_id.as_bytes().as_slice(), price_id.as_bytes(), &version, &rank];
-            AdjustmentInterval {
-                id: AdjustmentIntervalId::derived(created_at, &names),
-                adjustment,
-                scope: None,
-                price_ids: [price_id].into(),
-                plan_version,
-                coupon_id: None,
-                start_date,
-                end_date: None,
-            }
+                [self.subscription_id.as_bytes().as_slice(), price_id.as_bytes(), &version, &rank];
+            let id = AdjustmentIntervalId::derived(self.created_at, &names);
+            self.of_price(id, adjustment, price_id)
         })
     }
-}
 
-impl Cut<'_> {
+    /// Cuts the interval of an adjustment that is a price's own.
+    pub(super) fn of_price(
+        &self,
+        id: AdjustmentIntervalId,
+        adjustment: Adjustment,
+        price_id: PriceId,
+    ) -> AdjustmentInterval {
+        AdjustmentInterval {
+            id,
+            adjustment,
+            scope: None,
+            price_ids: [price_id].into(),
+            plan_version: self.plan_version,
+            coupon_id: None,
+            start_date: self.start_date,
+            end_date: None,
+        }
+    }
+
     /// Cuts the interval of an adjustment of the plan version or of the subscription, over some of all
     /// prices, between two instants.
     pub(super) fn agreed(
@@ -132,8 +140,7 @@ impl Subscription {
     /// Puts another price in the place of one, with its own adjustments. Quantities that are not the
     /// price's own stay where both are fees.
     pub(crate) fn replace_price(&mut self, before: &Price, after: &Price, version: PlanVersion) {
-        let own =
-            |of: &AdjustmentInterval| of.is_a_prices_own() && of.price_ids == [before.id].into();
+        let own = |of: &AdjustmentInterval| of.is_own_of(before.id);
         let replaced = self.adjustment_intervals.iter().filter(|of| own(of));
         let start_date = replaced.map(|of| of.start_date).min().unwrap_or(self.start_date);
         self.adjustment_intervals.retain(|of| !own(of));
@@ -142,15 +149,8 @@ impl Subscription {
                 shared.price_ids.insert(after.id);
             }
         }
-        let none = std::collections::BTreeMap::new();
-        let cut = Cut {
-            subscription_id: self.id,
-            plan_version: version,
-            start_date,
-            anchor: self.anchor,
-            created_at: self.created_at,
-            quantities: &none,
-        };
+        let none = BTreeMap::new();
+        let cut = Cut { plan_version: version, ..self.cut(start_date, self.created_at, &none) };
         self.adjustment_intervals.extend(cut.adjustments(after));
         for interval in &mut self.price_intervals {
             if interval.price_id == before.id {

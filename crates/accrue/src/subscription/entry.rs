@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{Invoicing, InvoicingStep, Subscription, SubscriptionStatus};
-use crate::{AlertId, Timeframe, Timestamp};
+use crate::{AlertId, Timeframe, Timestamp, price::PricedUsage};
 
 /// Subscription, with the values that the engine keeps beside it in the same row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub(crate) struct SubscriptionEntry {
     /// How far its invoices have come; `None` where it is not invoiced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) invoicing: Option<Invoicing>,
+    /// The usage that its prices are of, where they are not those of its plan version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) priced: Option<PricedUsage>,
     /// Number of rows that its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,

@@ -144,6 +144,11 @@ impl Subscription {
         let interval = index.and_then(|index| self.price_intervals.get_mut(index));
         let missing = || Error::corrupt("a fixed fee has no interval");
         interval.ok_or_else(missing)?.quantities.insert(at, quantity);
+        self.check_fee_changes()
+    }
+
+    /// Refuses more changes of the quantities of its fees than there may be.
+    pub(super) fn check_fee_changes(&self) -> Result<(), Error> {
         let changes = self.price_intervals.iter().map(|of| of.quantities.len().saturating_sub(1));
         let count = changes.fold(0, usize::saturating_add);
         if count > limits::FEE_CHANGES {

@@ -107,6 +107,24 @@ impl PriceInterval {
 }
 
 impl Subscription {
+    /// Prepares to cut further intervals, from an instant on.
+    pub(super) fn cut<'a>(
+        &self,
+        start_date: Timestamp,
+        created_at: Timestamp,
+        quantities: &'a BTreeMap<PriceId, Decimal>,
+    ) -> Cut<'a> {
+        let (subscription_id, plan_version) = (self.id, self.plan_version);
+        Cut {
+            subscription_id,
+            plan_version,
+            start_date,
+            anchor: self.anchor,
+            created_at,
+            quantities,
+        }
+    }
+
     /// Returns the length of its billing periods: the shortest cadence of its prices, and a month where
     /// none has one (subscriptions 0.2).
     #[must_use]

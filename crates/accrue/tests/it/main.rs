@@ -86,6 +86,7 @@ mod plan_changes;
 mod plan_versions;
 mod previews;
 mod price_evaluation;
+mod price_intervals;
 mod prices;
 mod processes;
 mod proration;

@@ -184,8 +184,9 @@ pub(in crate::engine) async fn costs(
     currency: &PricingUnit,
 ) -> Result<Vec<Cost>, Error> {
     let card = rows::prices::card(tx, entry).await?;
-    let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
-    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
+    let version = rows::plans::plan_version_of(tx, entry).await?;
+    let meters = &version.priced_of(entry).meters;
+    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), meters);
     let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
     for slots in slots.chunks(SLOTS_TOGETHER) {
         let used = used_in(tx, entry, &card, &meters, slots, &mut sums).await?;

@@ -1,21 +1,18 @@
 //! Versions of plans, with their prices.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::{
-    Error, IdOr, MetricId, PlanId, PricingUnit,
+    Error, IdOr, PlanId,
     engine::{
         Account, Call,
         commands::prices,
         kernel::{Op, Stop, Transaction, boxed},
         rows,
     },
-    meter::MeterId,
     plan::{
         Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
         PricedVersion,
     },
-    price::{Charge, Price},
+    price::{Charge, Price, PricedUsage},
     schema::{self, PlanVersionEntry},
     store::Key,
 };
@@ -174,8 +171,7 @@ pub(in crate::engine) async fn create_version(
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
     let priced = PricedVersion::decide(plan_id, version, prices, agreed, tx.now)?;
     let entry = PlanVersionEntry {
-        meters: meters_of(&priced.prices),
-        usage_units: usage_units(&priced.prices),
+        priced: PricedUsage::of(&priced.prices),
         prices: priced.prices.iter().map(|price| price.id).collect(),
         adjustments: priced.adjustments.clone(),
         cycle: priced.cycle,
@@ -197,13 +193,21 @@ async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<
     tx.fetch(&keys).await?;
     let mut all = Vec::with_capacity(prices.len());
     for Placed { at, price } in prices {
-        let price = match price {
-            PlanPrice::New(new) => prices::create_price(tx, new).await,
-            PlanPrice::Existing(id) => rows::prices::price(tx, id).await,
-        };
+        let price = price_to_use(tx, price).await;
         all.push(price.map_err(|error| error.within(at))?);
     }
     Ok(all)
+}
+
+/// Returns a price that exists, or creates it.
+pub(super) async fn price_to_use(
+    tx: &mut Transaction<'_>,
+    price: &PlanPrice,
+) -> Result<Price, Error> {
+    match price {
+        PlanPrice::New(new) => prices::create_price(tx, new).await,
+        PlanPrice::Existing(id) => rows::prices::price(tx, id).await,
+    }
 }
 
 /// Returns the rows that a price of a version rests on, to be read in one call of the store.
@@ -224,23 +228,6 @@ fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
             [item].into_iter().chain(metric).chain(alias).collect()
         }
     }
-}
-
-/// Returns the meters that some prices need.
-fn meters_of(prices: &[Price]) -> Vec<MeterId> {
-    let meters = prices.iter().filter_map(|price| price.charge.meter(0));
-    meters.map(|meter| meter.id).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// Returns the currencies and pricing units that usage is priced in, with the metrics that measure it.
-fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
-    let mut units = BTreeMap::<_, BTreeSet<_>>::new();
-    for price in prices {
-        if let Charge::Usage { metric_id, .. } = price.charge {
-            units.entry(price.currency.clone()).or_default().insert(metric_id);
-        }
-    }
-    units
 }
 
 #[boxed]

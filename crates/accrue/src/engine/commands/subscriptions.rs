@@ -263,6 +263,7 @@ async fn create_subscription(
         closed_until: None,
         parts_until: None,
         invoicing: None,
+        priced: None,
         terms_parts: 0,
     };
     let active = active::active_subscriptions(tx, &[customer.id]).await?;

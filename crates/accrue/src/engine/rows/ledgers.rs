@@ -72,7 +72,9 @@ pub(in crate::engine) async fn draws_in(
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let version = plans::plan_version_of(tx, entry).await?;
-    Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
+    Ok(credits
+        .map(|credits| credits.drawn_by(version.priced_of(entry), |_| true))
+        .unwrap_or_default())
 }
 
 /// Reads a ledger; none before its first entry.

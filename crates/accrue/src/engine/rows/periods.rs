@@ -44,7 +44,7 @@ pub(in crate::engine) struct Subscribed<'a> {
 
 impl Subscribed<'_> {
     fn has_cells(self) -> bool {
-        !self.version.meters.is_empty()
+        !self.version.priced_of(self.entry).meters.is_empty()
     }
 }
 
@@ -127,7 +127,7 @@ pub(in crate::engine) async fn periods_of(
         }
         periods.push(BillingPeriod::new(*period, fired));
     }
-    let mut periods = Periods::new(id, version.meters.clone(), states, periods);
+    let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     periods.threshold = threshold.cloned();
     match card.filter(|_| periods.are_rated()) {
@@ -334,7 +334,8 @@ pub(in crate::engine) async fn total(
 ) -> Result<Total, Error> {
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
+    let version = plans::plan_version_of(tx, entry).await?;
+    let has_cells = !version.priced_of(entry).meters.is_empty();
     Ok(total_under(tx, &guard, id, key, has_cells).await?.0)
 }
 

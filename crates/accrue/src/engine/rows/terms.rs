@@ -93,7 +93,7 @@ async fn put_together(
             let threshold = threshold.filter(|_| entry.invoicing.is_some());
             let is_rated = threshold.is_some()
                 || alerts.iter().any(|alert| alert.condition.is_on_cost())
-                || !credits.drawn_by(&version, |_| true).is_empty();
+                || !credits.drawn_by(version.priced_of(&entry), |_| true).is_empty();
             let (grid, card) = (entry.subscription.periods(), None);
             let terms = SubscriptionTerms { entry, version, alerts, grid, threshold, card };
             subscriptions.push((terms, is_rated));

@@ -138,7 +138,7 @@ pub(in crate::engine) async fn settle_end(
     before: Option<Timestamp>,
     entry: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
-    let (now, after) = (tx.now, entry.subscription.end_date);
+    let after = entry.subscription.end_date;
     let Some(since) = [before, after].into_iter().flatten().min() else { return Ok(()) };
     let mut fees = prices::card(tx, entry).await?.in_advance_around(since);
     // Of a life that an end leaves nothing of, there were some.
@@ -149,25 +149,49 @@ pub(in crate::engine) async fn settle_end(
         let known = fees.entry(price).or_insert(start);
         *known = start.min(*known);
     }
-    let Some(mut excess) = Excess::read(tx, entry, &fees).await? else { return Ok(()) };
-    if excess.is_short()
-        && let Some(invoicing) = &mut entry.invoicing
+    let short = take_back_notes(tx, entry, &fees).await?;
+    if let Some((passed, _)) = entry.invoicing.as_ref().and_then(|of| of.passed).zip(short.first())
     {
-        for id in std::mem::take(&mut invoicing.cut) {
-            let mut note = credit_notes::credit_note(tx, id).await?;
-            let invoice = invoices::invoice(tx, note.invoice_id).await?;
-            if note.voided_at.is_none() && invoice.status != InvoiceStatus::Void {
-                void(tx, &mut note, invoice, now).await?;
-            }
-        }
-        let Some(anew) = Excess::read(tx, entry, &fees).await? else { return Ok(()) };
-        excess = anew;
-    }
-    if excess.is_short() {
-        let passed = excess.passed;
         let detail = format!("fees were invoiced up to {passed}, which the change would not leave");
         return Err(Error::constraint(detail));
     }
+    credit_cut(tx, entry, &fees, since).await
+}
+
+/// Makes the notes of what was cut short void, where some fees come to more now than what was billed for them, and
+/// returns those that do even then.
+pub(super) async fn take_back_notes(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    fees: &BTreeMap<PriceId, Timestamp>,
+) -> Result<BTreeSet<PriceId>, Error> {
+    let now = tx.now;
+    let short = match Excess::read(tx, entry, fees).await? {
+        Some(excess) => excess.short(),
+        None => BTreeSet::new(),
+    };
+    let Some(invoicing) = entry.invoicing.as_mut().filter(|_| !short.is_empty()) else {
+        return Ok(short);
+    };
+    for id in std::mem::take(&mut invoicing.cut) {
+        let mut note = credit_notes::credit_note(tx, id).await?;
+        let invoice = invoices::invoice(tx, note.invoice_id).await?;
+        if note.voided_at.is_none() && invoice.status != InvoiceStatus::Void {
+            void(tx, &mut note, invoice, now).await?;
+        }
+    }
+    Ok(Excess::read(tx, entry, fees).await?.map(|excess| excess.short()).unwrap_or_default())
+}
+
+/// Credits what some fees were billed for beyond what they come to, since they are cut short from an instant on.
+pub(super) async fn credit_cut(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    fees: &BTreeMap<PriceId, Timestamp>,
+    since: Timestamp,
+) -> Result<(), Error> {
+    let now = tx.now;
+    let Some(excess) = Excess::read(tx, entry, fees).await? else { return Ok(()) };
     let notes = excess.credit(tx, since, now).await?;
     if let Some(invoicing) = &mut entry.invoicing {
         invoicing.cut.extend(notes);
@@ -217,8 +241,6 @@ impl<'a> Billed<'a> {
 /// What fees in advance were billed for beyond what they come to.
 struct Excess {
     invoices: Vec<Invoice>,
-    /// The last boundary that has passed.
-    passed: Timestamp,
     /// What it is of each fee, with all adjustments.
     by: BTreeMap<PriceId, Decimal>,
     /// What may lie between two figures that were rounded with other lines beside them.
@@ -269,12 +291,13 @@ impl Excess {
             }
         }
         let Billed { invoices, .. } = billed;
-        Ok(Some(Self { invoices, passed, by, rounding }))
+        Ok(Some(Self { invoices, by, rounding }))
     }
 
-    /// Tells whether fees come to more than what was billed.
-    fn is_short(&self) -> bool {
-        self.by.values().any(|of| (of + &self.rounding).is_negative())
+    /// Returns the fees that come to more than what was billed.
+    fn short(&self) -> BTreeSet<PriceId> {
+        let short = self.by.iter().filter(|(_, of)| (*of + &self.rounding).is_negative());
+        short.map(|(price, _)| *price).collect()
     }
 
     /// Credits it, on the latest lines first, and at most what is left of each: each with its own adjustments.

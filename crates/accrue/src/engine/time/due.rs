@@ -125,8 +125,9 @@ async fn summed(
     period: Timeframe,
 ) -> Result<Total, Error> {
     let of = &entry.subscription;
-    let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
-    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
+    let version = rows::plans::plan_version_of(tx, entry).await?;
+    let meters = &version.priced_of(entry).meters;
+    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), meters);
     rows::figures::total_between(tx, of.customer_id, &meters, period).await
 }
 

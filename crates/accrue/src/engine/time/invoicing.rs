@@ -145,6 +145,25 @@ pub(in crate::engine) async fn bill_at_once(
     Ok(())
 }
 
+/// Makes the draft of a boundary that has passed, to be billed anew.
+pub(super) async fn make_passed(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    boundary: Timestamp,
+) -> Result<(), Error> {
+    let now = tx.now;
+    let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
+    let draft = make(tx, entry, boundary, has_usage, now).await?;
+    let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: boundary };
+    outbox::tell(tx, entry.subscription.customer_id, now, body).await?;
+    // Where it is not issued by itself, somebody issues it, whenever that is.
+    if let Some(invoicing) = entry.invoicing.as_mut().filter(|_| draft.is_automatic) {
+        invoicing.drafts.push(draft);
+        invoicing.drafts.sort_by_key(|of| of.boundary);
+    }
+    Ok(())
+}
+
 async fn make(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,

@@ -83,12 +83,19 @@ pub(in crate::engine) async fn judge_change(
     let judged = in_order(judged_at_once(&after.subscription, now).into_iter().chain(last));
     let (mut earlier, mut later) = (Vec::new(), Vec::new());
     let mut draws_in = Vec::new();
-    let is_summed = leaves_events_out(tx, before, after).await?;
+    let differs_since = after.subscription.usage_differs_since(&before.subscription);
+    let is_summed = differs_since.is_some() || leaves_events_out(tx, before, after).await?;
     if is_summed {
         let cut_off = end.map(|end| Timeframe::nothing_at(end).until(now));
         earlier = open_periods(tx, &before.subscription);
         earlier.extend(cut_off.into_iter().flat_map(|cut_off| old.overlapping(cut_off)));
         later = open_periods(tx, &after.subscription);
+        if let Some(since) = differs_since.filter(|since| *since < now) {
+            let past = Timeframe::nothing_at(since).until(now);
+            earlier.extend(old.overlapping(past));
+            later.extend(new.overlapping(past));
+            check_summed(&later)?;
+        }
         draws_in = ledgers::draws_in(tx, after).await?;
         part_until(tx, after, Timestamp::MAX);
     }
@@ -241,8 +248,9 @@ async fn summed(
     timeframe: Timeframe,
     by: SummedBy,
 ) -> Result<Total, Error> {
-    let meters = plans::plan_version_of(tx, entry).await?.meters.clone();
-    let meters = rows::metrics::meters(tx).await?.with_divided(&meters);
+    let version = plans::plan_version_of(tx, entry).await?;
+    let meters = &version.priced_of(entry).meters;
+    let meters = rows::metrics::meters(tx).await?.with_divided(meters);
     let customer_id = entry.subscription.customer_id;
     match by {
         SummedBy::All => figures::total_between(tx, customer_id, &meters, timeframe).await,
@@ -256,6 +264,16 @@ async fn summed(
 /// Returns the revision of the metrics that a customer's events are measured by.
 async fn measured(tx: &mut Transaction<'_>, customer_id: CustomerId) -> Result<u64, Error> {
     Ok(tx.guard::<CustomerHead>(customer_id).await?.head(tx)?.measured)
+}
+
+/// Refuses to sum more billing periods anew than would be billed anew.
+fn check_summed(billing: &[Timeframe]) -> Result<(), Error> {
+    let most = limits::REWOUND;
+    if billing.len() <= most {
+        return Ok(());
+    }
+    let detail = format!("usage of more than {most} billing periods would be charged otherwise");
+    Err(Error::constraint(detail))
 }
 
 /// Keeps what periods of prices come to in parts, up to an instant: those of the future hold nothing.

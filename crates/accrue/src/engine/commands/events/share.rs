@@ -113,7 +113,7 @@ impl<'a> Share<'a> {
                         terms: Arc::clone(terms),
                         billing,
                         alerts: watching.cloned().collect(),
-                        draws_in: credits.drawn_by(&terms.version, moves),
+                        draws_in: credits.drawn_by(terms.version.priced_of(&terms.entry), moves),
                         threshold,
                     });
                 }

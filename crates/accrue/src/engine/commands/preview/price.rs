@@ -147,6 +147,7 @@ impl ReplacePrice {
         let priced = plan_versions::create_version(tx, plan_id, version, &prices, agreed).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
+        after.priced = None;
         let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));
         let price = price.ok_or_else(|| Error::corrupt("a version of a plan has no such price"))?;
         after.subscription.replace_price(&replaced, price, version);

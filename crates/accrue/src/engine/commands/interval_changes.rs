@@ -1,0 +1,180 @@
+//! Changes to the intervals of subscriptions.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    AdjustmentId, Error, PriceIntervalId, SubscriptionId,
+    engine::{
+        Account, Call,
+        commands::{changed, plan_versions, subscription_changes},
+        kernel::{Op, Stop, Transaction, boxed},
+        rows::{self, outbox},
+        time::{current, rebilling, recount},
+    },
+    price::{Price, PricedUsage},
+    subscription::{IntervalChanges, Subscription, SubscriptionEntry},
+    webhook::Body,
+};
+
+impl Account {
+    /// Changes what a subscription is charged, and from when until when: its price and adjustment intervals
+    /// (subscriptions 2). All of it is done, or nothing.
+    ///
+    /// Usage counts from the start of an interval, also of one that lies in the past; a fee in advance falls due at
+    /// once, for its days in the current period. What is ended is billed at its end, and the unused days of a fee in
+    /// advance are credited. Where invoices were issued for what would now be billed otherwise, those that nobody has
+    /// paid for become void and are issued anew; of what was paid, all is credited and billed anew.
+    /// [`leaving_invoices`](Call::leaving_invoices) refuses that.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where nothing is to change, or a quantity is negative;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an interval that the subscription does not have, and a
+    /// price; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, an interval
+    /// would end before its start or lie outside of the subscription, two of one price would overlap, or overlapping ones
+    /// begin their periods on different days, a price is in another currency, or an adjustment would be over prices that
+    /// it cannot be over; where more than [100](crate::limits::REWOUND) billing periods would be billed anew, and where one
+    /// of their invoices is synced or about to be.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::NewSubscription};
+    /// use accrue::subscription::{IntervalChanges, IntervalDate, NewPriceInterval};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("support")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let plan = account.create_plan(NewPlan::new(Name::parse("Pro")?, usd)).await?;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let pro = account.create_subscription(NewSubscription::new(ada.id, plan.id)).await?;
+    /// let support = NewPrice::builder(Name::parse("support")?, item.id).billed(Cadence::Monthly, usd);
+    /// let support = account.create_price(support.fee_in_advance(Decimal::from(31))).await?;
+    /// let add = vec![NewPriceInterval::new(support.id, IntervalDate::EndOfTerm)];
+    /// let changes = IntervalChanges { add, ..IntervalChanges::default() };
+    /// let pro = account.change_intervals(pro.id, changes).await?;
+    /// assert_eq!(pro.price_intervals[0].price_id, support.id);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn change_intervals(
+        &self,
+        id: SubscriptionId,
+        changes: IntervalChanges,
+    ) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("change_intervals", (id, changes), |tx, (id, changes)| {
+                change_intervals(tx, *id, changes)
+            }),
+        )
+    }
+}
+
+#[boxed]
+async fn change_intervals(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    changes: &IntervalChanges,
+) -> Result<Subscription, Stop> {
+    changes.check()?;
+    rows::prices::check_adjusted(tx, &changes.added_adjustments()).await?;
+    let before = current::current_subscription(tx, id).await?;
+    before.subscription.check_not_ended(tx.now)?;
+    let mut entry = before.clone();
+    decide(tx, &mut entry, changes).await?;
+    let Some(since) = entry.subscription.terms_differ_since(&before.subscription) else {
+        return Ok(before.subscription);
+    };
+    tell_quantities(tx, &before.subscription, &entry.subscription).await?;
+    if since <= tx.now {
+        // What is charged so far is judged here, as with another quantity of a fee.
+        entry.rated_until = entry.rated_until.max(Some(tx.now));
+    }
+    recount::judge_change(tx, &before, &mut entry).await?;
+    rebilling::rebill(tx, &before, &mut entry, since).await?;
+    subscription_changes::save_change(tx, &mut entry).await?;
+    changed::check_credits_count(tx, entry.subscription.customer_id).await?;
+    Ok(entry.subscription)
+}
+
+/// Decides which intervals there are: edits first, so that an end and a new begin may meet.
+async fn decide(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    changes: &IntervalChanges,
+) -> Result<(), Error> {
+    let now = tx.now;
+    let IntervalChanges { edit, add, edit_adjustments, add_adjustments } = changes;
+    let mut prices = prices_of(tx, &entry.subscription).await?;
+    let of = &mut entry.subscription;
+    for (index, edit) in edit.iter().enumerate() {
+        let interval = of.price_intervals.iter().find(|of| of.id == edit.id);
+        let price = interval.and_then(|of| prices.iter().find(|price| price.id == of.price_id));
+        let price = price.ok_or_else(|| Error::not_found("price interval", edit.id))?;
+        let edited = of.edit_interval(edit, price, now);
+        edited.map_err(|error| error.within(&format!("edit[{index}]")))?;
+    }
+    for (index, new) in add.iter().enumerate() {
+        let at = format!("add[{index}]");
+        let price = plan_versions::price_to_use(tx, &new.price).await;
+        let price = price.map_err(|error| error.within(&format!("{at}.price")))?;
+        let id = PriceIntervalId::generate(now, tx.entropy());
+        let added = of.add_interval(id, new, &price, now);
+        added.map_err(|error| error.within(&at))?;
+        if prices.iter().all(|known| known.id != price.id) {
+            prices.push(price);
+        }
+    }
+    of.check_intervals()?;
+    of.reach(&prices)?;
+    for (index, edit) in edit_adjustments.iter().enumerate() {
+        let edited = of.edit_adjustment_interval(edit, now);
+        edited.map_err(|error| error.within(&format!("edit_adjustments[{index}]")))?;
+    }
+    for (index, new) in add_adjustments.iter().enumerate() {
+        let id = AdjustmentId::generate(now, tx.entropy());
+        let added = of.add_adjustment_interval(id, new, &prices, now);
+        added.map_err(|error| error.within(&format!("add_adjustments[{index}]")))?;
+    }
+    of.check_intervals()?;
+    let usage = PricedUsage::of(&prices);
+    let version = rows::plans::plan_version_of(tx, entry).await?;
+    entry.priced = (usage != version.priced).then_some(usage);
+    Ok(())
+}
+
+/// Reads the prices of a subscription, each once.
+async fn prices_of(tx: &mut Transaction<'_>, of: &Subscription) -> Result<Vec<Price>, Error> {
+    let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
+    rows::prices::prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
+}
+
+/// Tells of each change of a fee's quantity that is new, or another one (subscriptions 2.8).
+async fn tell_quantities(
+    tx: &mut Transaction<'_>,
+    before: &Subscription,
+    after: &Subscription,
+) -> Result<(), Error> {
+    for interval in &after.price_intervals {
+        let known = before.price_intervals.iter().find(|of| of.id == interval.id);
+        for (at, new) in interval.quantities.iter().skip(1) {
+            if known.is_some_and(|of| of.quantities.get(at) == Some(new)) {
+                continue;
+            }
+            let earlier = interval.quantities.range(..at).next_back().map(|(_, of)| of);
+            let Some(old) = known.and_then(|of| of.quantity(*at)).or(earlier) else { continue };
+            let body = Body::FixedFeeQuantityUpdated {
+                subscription_id: after.id,
+                price_id: interval.price_id,
+                effective_date: *at,
+                new_quantity: new.clone(),
+                old_quantity: old.clone(),
+            };
+            outbox::tell(tx, after.customer_id, tx.now, body).await?;
+        }
+    }
+    Ok(())
+}

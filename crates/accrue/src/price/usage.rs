@@ -1,0 +1,29 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Charge, Price};
+use crate::{MetricId, PricingUnit, meter::MeterId};
+
+/// Usage that some prices are of: what has to be added up for them, and what its amounts are in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PricedUsage {
+    /// The meters that they need.
+    pub(crate) meters: Vec<MeterId>,
+    /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+    pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
+}
+
+impl PricedUsage {
+    /// Returns the usage that some prices are of.
+    pub(crate) fn of<'p>(prices: impl IntoIterator<Item = &'p Price>) -> Self {
+        let (mut meters, mut usage_units) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());
+        for price in prices {
+            meters.extend(price.charge.meter(0).map(|meter| meter.id));
+            if let Charge::Usage { metric_id, .. } = price.charge {
+                usage_units.entry(price.currency.clone()).or_default().insert(metric_id);
+            }
+        }
+        Self { meters: meters.into_iter().collect(), usage_units }
+    }
+}

@@ -1,0 +1,295 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, IntervalDate,
+    NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
+    SubscriptionStatus, differences::Life,
+};
+use crate::{
+    AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp, limits,
+    price::{Adjustments, Charge, Price, ScopedAdjustment},
+};
+
+impl IntervalDate {
+    /// Decides the instant that is meant, where a word is for the period of now among some.
+    fn decide(self, periods: &BillingPeriods, now: Timestamp) -> Result<Timestamp, Error> {
+        let current = || {
+            let none = || Error::constraint("the subscription is not active: it has no term now");
+            periods.containing(now).ok_or_else(none)
+        };
+        match self {
+            Self::At(at) => Ok(at),
+            Self::StartOfTerm => Ok(current()?.start()),
+            Self::EndOfTerm => Ok(current()?.end()),
+        }
+    }
+}
+
+impl Subscription {
+    /// Edits one of its price intervals, of a price.
+    pub(crate) fn edit_interval(
+        &mut self,
+        edit: &PriceIntervalEdit,
+        price: &Price,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let found = self.price_intervals.iter().position(|of| of.id == edit.id);
+        let missing = || Error::not_found("price interval", edit.id);
+        let place = found.ok_or_else(missing)?;
+        let mut interval = self.price_intervals.get(place).cloned().ok_or_else(missing)?;
+        if let Some(day) = edit.billing_cycle_day {
+            interval.anchor = interval.anchor.on_day(day);
+        }
+        let cycle = interval.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
+        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
+        let terms = BillingPeriods::new(cycle, interval.anchor, zone, start, end);
+        let was = interval.life();
+        let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
+        (interval.start_date, interval.end_date) = life;
+        let own = |of: &AdjustmentInterval| of.is_own_of(interval.price_id) && of.life() == was;
+        if interval.end_date == Some(interval.start_date) {
+            self.adjustment_intervals.retain(|of| !own(of));
+            self.price_intervals.remove(place);
+            return Ok(());
+        }
+        for of in self.adjustment_intervals.iter_mut().filter(|of| own(of)) {
+            (of.start_date, of.end_date) = life;
+        }
+        match &edit.quantities {
+            Some(quantities) => interval.set_quantities(price, quantities)?,
+            None => interval.begin_quantities(),
+        }
+        if let Some(of) = self.price_intervals.get_mut(place) {
+            *of = interval;
+        }
+        Ok(())
+    }
+
+    /// Adds an interval of a price.
+    pub(crate) fn add_interval(
+        &mut self,
+        id: PriceIntervalId,
+        new: &NewPriceInterval,
+        price: &Price,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        if price.currency.currency().is_some_and(|of| of != self.currency) {
+            let (found, own) = (&price.currency, self.currency);
+            let detail = format!("the price is in {found}, the subscription is invoiced in {own}");
+            return Err(Error::constraint(detail));
+        }
+        let cycle = price.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
+        let terms = self.periods_of(cycle);
+        let start_date = new.start_date.decide(&terms, now)?;
+        let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
+        self.check_life((start_date, end_date))?;
+        if end_date.is_some_and(|end| end <= start_date) {
+            let detail = format!("the interval would end with its start, {start_date}");
+            return Err(Error::constraint(detail));
+        }
+        let none = BTreeMap::new();
+        let cut = self.cut(start_date, now, &none);
+        let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
+        interval.set_quantities(price, &new.quantities)?;
+        let own = [&price.adjustments, &new.adjustments].into_iter().flat_map(Adjustments::each);
+        for (place, adjustment) in (0_u32..).zip(own) {
+            let names = [id.as_bytes().as_slice(), &place.to_be_bytes()];
+            let id = AdjustmentIntervalId::derived(now, &names);
+            let own = cut.of_price(id, adjustment, price.id);
+            self.adjustment_intervals.push(AdjustmentInterval { end_date, ..own });
+        }
+        self.price_intervals.push(interval);
+        Ok(())
+    }
+
+    /// Edits one of its adjustment intervals.
+    pub(crate) fn edit_adjustment_interval(
+        &mut self,
+        edit: &AdjustmentIntervalEdit,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let found = self.adjustment_intervals.iter().position(|of| of.id == edit.id);
+        let missing = || Error::not_found("adjustment interval", edit.id);
+        let place = found.ok_or_else(missing)?;
+        let of = self.adjustment_intervals.get(place).ok_or_else(missing)?;
+        let was = of.life();
+        let terms = self.periods();
+        let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
+        if life.1 == Some(life.0) {
+            self.adjustment_intervals.remove(place);
+        } else if let Some(of) = self.adjustment_intervals.get_mut(place) {
+            (of.start_date, of.end_date) = life;
+        }
+        Ok(())
+    }
+
+    /// Adds an interval of an adjustment, over some of its prices.
+    pub(crate) fn add_adjustment_interval(
+        &mut self,
+        id: AdjustmentId,
+        new: &NewAdjustmentInterval,
+        prices: &[Price],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let terms = self.periods();
+        let start_date = new.start_date.decide(&terms, now)?;
+        let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
+        self.check_life((start_date, end_date))?;
+        if end_date.is_some_and(|end| end <= start_date) {
+            let detail = format!("the interval would end with its start, {start_date}");
+            return Err(Error::constraint(detail));
+        }
+        let of = new.adjustment.clone().decide(id, None, prices)?;
+        let none = BTreeMap::new();
+        let cut = self.cut(start_date, now, &none);
+        self.adjustment_intervals.push(cut.agreed(&of, prices, (start_date, end_date)));
+        Ok(())
+    }
+
+    /// Lets its adjustments reach prices that were added (subscriptions 2.4). All of its prices are given.
+    pub(crate) fn reach(&mut self, prices: &[Price]) -> Result<(), Error> {
+        for of in &mut self.adjustment_intervals {
+            let Some(scope) = of.scope.as_deref().filter(|scope| scope.is_invoice_level) else {
+                continue;
+            };
+            let (adjustment, scope) = (of.adjustment.clone(), scope.clone());
+            let scoped = ScopedAdjustment { adjustment, scope };
+            let reached: BTreeSet<_> = scoped.reached(prices).map(|price| price.id).collect();
+            if !reached.is_subset(&of.price_ids) {
+                scoped.check_over(prices)?;
+                of.price_ids.extend(reached);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses intervals that cannot be together (subscriptions 2.3).
+    pub(crate) fn check_intervals(&self) -> Result<(), Error> {
+        let (found, most) = (self.price_intervals.len(), limits::INTERVALS);
+        if found.max(self.adjustment_intervals.len()) > most {
+            let detail = format!("the subscription has at most {most} intervals of a kind");
+            return Err(Error::constraint(detail));
+        }
+        for (place, one) in self.price_intervals.iter().enumerate() {
+            for other in self.price_intervals.iter().take(place) {
+                let ends_before = |first: &PriceInterval, second: &PriceInterval| {
+                    first.end_date.is_some_and(|end| end <= second.start_date)
+                };
+                if ends_before(one, other) || ends_before(other, one) {
+                    continue;
+                }
+                if one.price_id == other.price_id {
+                    let id = one.price_id;
+                    let detail = format!("two intervals of the price {id} would overlap");
+                    return Err(Error::constraint(detail));
+                }
+                if one.anchor != other.anchor {
+                    let (one, other) = (one.id, other.id);
+                    let detail = format!(
+                        "the intervals {one} and {other} overlap and would begin their periods on \
+                         different days"
+                    );
+                    return Err(Error::constraint(detail));
+                }
+            }
+        }
+        self.check_fee_changes()
+    }
+
+    /// Decides the life of an interval that is edited.
+    fn edited(
+        &self,
+        (start, end): (Option<IntervalDate>, Patch<IntervalDate>),
+        (old_start, mut end_date): Life,
+        terms: &BillingPeriods,
+        now: Timestamp,
+    ) -> Result<Life, Error> {
+        let start_date = start.map_or(Ok(old_start), |of| of.decide(terms, now))?;
+        match end {
+            Patch::Keep => {}
+            Patch::Clear => end_date = None,
+            Patch::Set(date) => end_date = Some(date.decide(terms, now)?),
+        }
+        if start.is_some() || end != Patch::Keep {
+            self.check_life((start_date, end_date))?;
+        }
+        Ok((start_date, end_date))
+    }
+
+    /// Refuses a life that is not within that of the subscription.
+    fn check_life(&self, (start, end): Life) -> Result<(), Error> {
+        let wrong = |what: String| Err(Error::constraint(what));
+        if let Some(end) = end.filter(|end| *end < start) {
+            return wrong(format!("the end {end} is before the start {start}"));
+        }
+        let (first, last) = (self.start_date, self.end_date);
+        if start < first {
+            return wrong(format!("the start {start} is before that of the subscription, {first}"));
+        }
+        match last {
+            Some(last) if last <= start => wrong(format!(
+                "the start {start} is not before the end of the subscription, {last}"
+            )),
+            Some(last) if end.is_some_and(|end| last < end) => {
+                wrong(format!("the end is behind that of the subscription, {last}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a change of what has ended: its invoices are final.
+    pub(crate) fn check_not_ended(&self, now: Timestamp) -> Result<(), Error> {
+        match self.status(now) {
+            SubscriptionStatus::Ended => {
+                Err(Error::constraint("the subscription has ended already"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl PriceInterval {
+    /// Gives a fee its own quantity from the start on, and others from their instants on.
+    fn set_quantities(
+        &mut self,
+        price: &Price,
+        quantities: &[(Timestamp, Decimal)],
+    ) -> Result<(), Error> {
+        let Charge::Fixed { quantity, .. } = &price.charge else {
+            return match quantities.is_empty() {
+                true => Ok(()),
+                false => Err(Error::constraint("the price is of usage, which has no quantity")),
+            };
+        };
+        self.quantities = [(self.start_date, quantity.clone())].into();
+        for (at, quantity) in quantities {
+            if *at < self.start_date || self.end_date.is_some_and(|end| end <= *at) {
+                let detail = format!("the quantity from {at} on is not within the interval");
+                return Err(Error::constraint(detail));
+            }
+            self.quantities.insert(*at, quantity.clone());
+        }
+        Ok(())
+    }
+
+    /// Lets the quantities of a fee begin with the interval, whose start has moved.
+    fn begin_quantities(&mut self) {
+        let start = self.start_date;
+        if let Some(first) = self.quantity(start).cloned() {
+            self.quantities.retain(|at, _| start < *at);
+            self.quantities.insert(start, first);
+        }
+    }
+}
+
+impl BillingAnchor {
+    /// Returns the anchor on another day of the month.
+    const fn on_day(self, day: u8) -> Self {
+        match self {
+            Self::Day { month, year, .. } => Self::Day { day, month, year },
+            Self::FirstOfMonth | Self::SubscriptionStart => {
+                Self::Day { day, month: None, year: None }
+            }
+        }
+    }
+}
