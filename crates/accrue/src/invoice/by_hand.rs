@@ -168,6 +168,25 @@ impl Invoice {
         price
     }
 
+    /// Takes a line by hand over from an invoice in whose place it comes, and returns its price.
+    pub(crate) fn take_over(
+        &mut self,
+        line: &InvoiceLine,
+        price: &Price,
+        price_id: PriceId,
+        now: Timestamp,
+    ) -> Price {
+        let made = Made {
+            name: line.name.clone(),
+            item_id: price.item_id,
+            period: line.period,
+            quantity: line.quantity.clone(),
+            unit_amount: unit_amount(&line.amount, &line.quantity),
+            amount: line.amount.clone(),
+        };
+        self.add_by_hand(made, price_id, now)
+    }
+
     /// Removes a line by hand, and returns it with its place (invoicing 9.6).
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Invoices of whole lives, whatever happens in them.
 
 use accrue::{
-    Carried, CivilDate, Decimal, PageRequest, PriceId, Timeframe, Timestamp,
+    Carried, CivilDate, Decimal, PageRequest, Patch, PriceId, Timeframe, Timestamp,
     backfill::NewBackfill,
     cost::CostQuery,
     coupon::{Redemption, RedemptionTiming},
@@ -9,7 +9,10 @@ use accrue::{
         CreditNoteEffect, CreditNoteFilter, Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus,
         LineSubject, NewInvoiceLine, Payment,
     },
-    subscription::{Cancellation, ChangeTiming, FeeQuantityChange},
+    subscription::{
+        Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges, NewPriceInterval,
+        PriceIntervalEdit,
+    },
     usage::QueryTimeframe,
 };
 use proptest::{collection::vec, prelude::*};
@@ -35,6 +38,10 @@ enum Happens {
     Redeem(i64, u32),
     AddLine(i64),
     VoidPartial,
+    /// An interval of a price, so many hours from now and for so many hours.
+    Add(u32, i64, Option<u32>),
+    /// Another start, or another end or none, of one of the intervals.
+    Move(usize, Option<i64>, Option<Option<i64>>),
 }
 
 fn happens() -> impl Strategy<Value = (u32, Happens)> {
@@ -50,6 +57,10 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         2 => (-300_i64..600, 1_u32..3).prop_map(|(of, months)| Happens::Redeem(of, months)),
         2 => (-90_i64..90).prop_map(Happens::AddLine),
         1 => Just(Happens::VoidPartial),
+        2 => (0_u32..3, -1_500_i64..900, prop::option::of(1_u32..2_000))
+            .prop_map(|(kind, of, life)| Happens::Add(kind, of, life)),
+        3 => (0_usize..4, prop::option::of(-1_500_i64..900), prop::option::of(prop::option::of(-1_500_i64..900)))
+            .prop_map(|(of, start, end)| Happens::Move(of, start, end)),
     ];
     (0_u32..200, happens)
 }
@@ -67,14 +78,15 @@ proptest! {
         threshold in prop::option::of(1_u32..90),
         cycle in prop::option::of(5_u32..40),
     ) {
-        let invoiced = invoiced_with(|fixture, metric| vec![
-            match cycle {
-                Some(days) => every(days, "day", fixture.usage_at("2", metric)),
-                None => fixture.usage_at("2", metric),
-            },
-            fixture.advance_fee("310"),
-            fixture.arrear_fee("31"),
-        ]);
+        let mut metric = None;
+        let invoiced = invoiced_with(|fixture, of| {
+            metric = Some(of.clone());
+            let usage = match cycle {
+                Some(days) => every(days, "day", fixture.usage_at("2", of)),
+                None => fixture.usage_at("2", of),
+            };
+            vec![usage, fixture.advance_fee("310"), fixture.arrear_fee("31")]
+        });
         let Invoiced { fixture, .. } = &invoiced;
         let start = "2026-07-12T09:00:00Z";
         fixture.set(start);
@@ -190,6 +202,32 @@ proptest! {
                         // It may be paid by now.
                         let _ = run(account.void_invoice(partial.id));
                     }
+                }
+                Happens::Add(kind, of, life) => {
+                    let price = match kind {
+                        0 => fixture.usage_at("3", &metric.clone().unwrap()),
+                        1 => fixture.advance_fee("62"),
+                        _ => fixture.arrear_fee("93"),
+                    };
+                    let start = moved(of);
+                    let end_date = life.map(|life| start.saturating_add(hours(life)).into());
+                    let add = vec![NewPriceInterval { end_date, ..NewPriceInterval::new(price, start) }];
+                    let changes = IntervalChanges { add, ..IntervalChanges::default() };
+                    let _ = run(account.change_intervals(subscription.id, changes));
+                }
+                Happens::Move(of, start, end) => {
+                    let found = block_on(account.fetch_subscription(subscription.id)).unwrap();
+                    let Some(interval) = found.price_intervals.get(of) else { continue };
+                    let end_date = match end {
+                        None => Patch::Keep,
+                        Some(None) => Patch::Clear,
+                        Some(Some(of)) => Patch::Set(moved(of).into()),
+                    };
+                    let start_date = start.map(|of| moved(of).into());
+                    let new = PriceIntervalEdit::new(interval.id);
+                    let edit = vec![PriceIntervalEdit { start_date, end_date, ..new }];
+                    let changes = IntervalChanges { edit, ..IntervalChanges::default() };
+                    let _ = run(account.change_intervals(subscription.id, changes));
                 }
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
             }

@@ -8,6 +8,7 @@
 )]
 
 mod absences;
+mod adjustment_intervals;
 mod adjustments;
 mod alerts;
 mod amendments;

@@ -19,7 +19,7 @@ use crate::{
     support::{
         credited::CREDITS,
         fixture::{Fixture, at, block_on, number, refused, run},
-        priced::{between, cost_alert, priced, unit},
+        priced::{NOTHING, between, cost_alert, priced, unit},
     },
 };
 
@@ -197,7 +197,7 @@ fn subscriptions_2_3_5_an_end_that_is_taken_away_takes_its_credit_note_back() {
 fn subscriptions_2_3_3_usage_of_the_past_counts_at_once_and_an_alert_on_cost_fires() {
     let priced = priced::<1>(|fixture, metric| [fixture.usage_at("0", metric)]);
     let fixture = &priced.fixture;
-    fixture.set("2027-06-01T00:00:00Z");
+    fixture.set("2027-06-12T00:00:00Z");
     priced.use_now("first", "7");
     fixture.set("2027-06-20T00:00:00Z");
     priced.use_now("second", "5");
@@ -205,13 +205,13 @@ fn subscriptions_2_3_3_usage_of_the_past_counts_at_once_and_an_alert_on_cost_fir
     fixture.messages();
     let price =
         run(fixture.account.create_price(fixture.usage_at("2", &priced.metric))).unwrap().id;
-    let add = adding(NewPriceInterval::new(price, at("2027-06-01T00:00:00Z")));
+    let add = adding(NewPriceInterval::new(price, at("2027-06-10T12:00:00Z")));
     run(fixture.account.change_intervals(priced.subscription.id, add)).unwrap();
-    assert_eq!(fixture.fired(), ["20: 0 -> 24"]);
+    assert_eq!(fixture.told(), ["cost 20: 0 -> 24 by subscription"]);
     fixture.set("2027-06-21T00:00:00Z");
     priced.use_now("third", "1");
-    assert!(fixture.fired().is_empty(), "judged once");
-    let cost = priced.cost_between("2027-06-01T00:00:00Z", "2027-07-01T00:00:00Z");
+    assert_eq!(fixture.told(), NOTHING, "judged once");
+    let cost = priced.cost_between("2027-06-10T12:00:00Z", "2027-07-10T12:00:00Z");
     assert_eq!(cost.total, number("26"));
 }
 

@@ -7,13 +7,12 @@ use crate::{
         commands::changed,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
-        time::{crediting, current, invoicing, recount, rewinding},
+        time::{crediting, current, invoicing, rebilling, recount, rewinding},
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionStatus, SubscriptionUpdate, previous_attributes, unscheduled_end,
     },
-    time::INSTANT,
     webhook::Body,
 };
 
@@ -148,7 +147,7 @@ impl Account {
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where none is scheduled;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee of the plan
-    /// version, the subscription has ended, or what a change brings was invoiced already.
+    /// version, or the subscription has ended.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
@@ -220,23 +219,6 @@ async fn fee_of(
     let price = rows::prices::price(tx, id).await?;
     let of = &of.subscription;
     if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
-}
-
-/// Refuses quantities after which fees in advance come to something else up to the last boundary that was
-/// billed (invoicing 6.2): nothing would bill the difference.
-async fn check_billed(
-    tx: &mut Transaction<'_>,
-    before: &SubscriptionEntry,
-    after: &SubscriptionEntry,
-) -> Result<(), Error> {
-    let Some(passed) = before.invoicing.as_ref().and_then(|of| of.passed) else { return Ok(()) };
-    let until = passed.saturating_add(INSTANT);
-    let billed = rows::prices::card(tx, before).await?.in_advance_until(until);
-    if rows::prices::card(tx, after).await?.in_advance_until(until) != billed {
-        let detail = format!("fees were invoiced up to {passed}, which the change would not leave");
-        return Err(Error::constraint(detail));
-    }
-    Ok(())
 }
 
 #[boxed]
@@ -331,7 +313,6 @@ async fn update_fee_quantity(
     let mut entry = before.clone();
     entry.subscription.change_fee(price_id, at, quantity.clone())?;
     entry.subscription.check_size()?;
-    check_billed(tx, &before, &entry).await?;
     let body = Body::FixedFeeQuantityUpdated {
         subscription_id: id,
         price_id,
@@ -346,6 +327,7 @@ async fn update_fee_quantity(
         entry.rated_until = entry.rated_until.max(Some(tx.now));
         recount::judge_change(tx, &before, &mut entry).await?;
     }
+    rebilling::rebill(tx, &before, &mut entry, at).await?;
     save_change(tx, &mut entry).await?;
     changed::check_credits_count(tx, entry.subscription.customer_id).await?;
     Ok(entry.subscription)
@@ -367,7 +349,8 @@ async fn unschedule_fee_quantities(
         let message = format!("found {price}, of which no change of its quantity is scheduled");
         return Err(Error::invalid("price_id", message).into());
     }
-    check_billed(tx, &before, &entry).await?;
+    let now = tx.now;
+    rebilling::rebill(tx, &before, &mut entry, now).await?;
     save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
 }

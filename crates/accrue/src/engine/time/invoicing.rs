@@ -1,13 +1,14 @@
 //! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
 
 use crate::{
-    Error, InvoiceId, Timestamp,
+    Error, InvoiceId, PriceId, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{self, invoices, outbox, prices},
+        rows::{self, invoice_lines, invoices, outbox, prices},
         time::{crediting, due, issuing, squaring, taxing},
     },
-    invoice::{Invoice, InvoiceSource, InvoiceStatus, TaxAnswer, Terms},
+    invoice::{Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, TaxAnswer, Terms},
+    schema::CustomerHead,
     subscription::{Draft, InvoicingStep, SubscriptionEntry},
     webhook::Body,
 };
@@ -145,15 +146,32 @@ pub(in crate::engine) async fn bill_at_once(
     Ok(())
 }
 
-/// Makes the draft of a boundary that has passed, to be billed anew.
+/// Makes the draft of a boundary that has passed, to be billed anew, with lines by hand of what was billed.
 pub(super) async fn make_passed(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     boundary: Timestamp,
+    by_hand: &[InvoiceLine],
 ) -> Result<(), Error> {
     let now = tx.now;
     let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
     let draft = make(tx, entry, boundary, has_usage, now).await?;
+    if !by_hand.is_empty() {
+        let customer_id = entry.subscription.customer_id;
+        let mut invoice = invoices::draft(tx, customer_id, draft.id).await?;
+        let ids: Vec<_> = by_hand.iter().map(|line| line.price_id).collect();
+        let prices = prices::prices_of_lines(tx, &ids).await?;
+        let mut new = Vec::with_capacity(prices.len());
+        for line in by_hand {
+            let price = prices.iter().find(|of| of.id == line.price_id);
+            let price = price.ok_or_else(|| Error::corrupt("a line has no price"))?;
+            let id = PriceId::generate(now, tx.entropy());
+            new.push(invoice.take_over(line, price, id, now));
+        }
+        let guard = tx.guard::<CustomerHead>(customer_id).await?;
+        invoice_lines::put_prices(tx, &guard, &new)?;
+        invoices::save_lines_by_hand(tx, &invoice).await?;
+    }
     let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: boundary };
     outbox::tell(tx, entry.subscription.customer_id, now, body).await?;
     // Where it is not issued by itself, somebody issues it, whenever that is.

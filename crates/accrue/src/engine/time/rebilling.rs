@@ -40,13 +40,15 @@ pub(in crate::engine) async fn rebill(
         *known = start.min(*known);
     }
     let short = crediting::take_back_notes(tx, entry, &fees).await?;
+    let intervals = [before, &*entry].into_iter().flat_map(|of| &of.subscription.price_intervals);
+    let charged: BTreeSet<_> = intervals.map(|of| of.price_id).collect();
     let from = fees.values().copied().chain([since]).min().unwrap_or(since);
     for boundary in boundaries(tx, before, entry, from, passed).await? {
         let (were, are) =
             (charges(tx, before, boundary).await?, charges(tx, entry, boundary).await?);
         if are_others(&were, &are, &short) {
             let bills = !are.is_empty();
-            bill_anew(tx, entry, boundary, bills).await?;
+            bill_anew(tx, entry, boundary, (bills, &charged)).await?;
         }
     }
     crediting::credit_cut(tx, entry, &fees, since).await
@@ -130,12 +132,12 @@ async fn bill_anew(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     boundary: Timestamp,
-    bills: bool,
+    (bills, charged): (bool, &BTreeSet<PriceId>),
 ) -> Result<(), Error> {
     let found = invoices::of_subscription_from(tx, &entry.subscription, boundary).await?;
     let own =
         |of: &Invoice| of.invoice_date == boundary && of.source == InvoiceSource::Subscription;
-    let (mut is_billed, mut is_taken_back) = (false, false);
+    let (mut is_billed, mut is_taken_back, mut by_hand) = (false, false, Vec::new());
     for mut invoice in found.into_iter().filter(own) {
         match invoice.status {
             InvoiceStatus::Draft if bills || !invoice.by_hand.is_empty() => is_billed = true,
@@ -146,11 +148,13 @@ async fn bill_anew(
             }
             InvoiceStatus::Void => is_billed = true,
             _ if invoice.is_unpaid() => {
+                let lines = invoice.lines.iter().filter(|line| !charged.contains(&line.price_id));
+                by_hand.extend(lines.cloned());
                 voiding::take_back(tx, &mut invoice).await?;
                 is_taken_back = true;
             }
             InvoiceStatus::Paid => {
-                credit_all(tx, invoice).await?;
+                credit_charges(tx, invoice, charged).await?;
                 is_taken_back = true;
             }
             status => {
@@ -163,17 +167,22 @@ async fn bill_anew(
     let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
     let drafts = entry.invoicing.iter_mut().flat_map(|of| &mut of.drafts);
     drafts.filter(|of| of.boundary == boundary).for_each(|of| of.has_usage = has_usage);
-    if bills && (is_taken_back || !is_billed) {
-        invoicing::make_passed(tx, entry, boundary).await?;
+    if is_taken_back && !by_hand.is_empty() || bills && (is_taken_back || !is_billed) {
+        invoicing::make_passed(tx, entry, boundary, &by_hand).await?;
     }
     Ok(())
 }
 
-/// Credits what is left of an invoice that somebody has paid for.
-async fn credit_all(tx: &mut Transaction<'_>, invoice: Invoice) -> Result<(), Error> {
+/// Credits what is left of the charges of an invoice that somebody has paid for. Its lines by hand stay.
+async fn credit_charges(
+    tx: &mut Transaction<'_>,
+    invoice: Invoice,
+    charged: &BTreeSet<PriceId>,
+) -> Result<(), Error> {
     let customer = invoice.customer_id;
     let before = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
-    let left = invoice.lines.iter().map(|line| (line, invoice.left_of(line, &before)));
+    let lines = invoice.lines.iter().filter(|line| charged.contains(&line.price_id));
+    let left = lines.map(|line| (line, invoice.left_of(line, &before)));
     let left = left.filter(|(_, share)| !share.total().is_zero());
     let credits: Vec<_> = left.map(|(line, share)| Credit::of(line, line.period, share)).collect();
     if credits.is_empty() {

@@ -1,0 +1,123 @@
+//! Adjustment intervals of running subscriptions (subscriptions 2.4).
+
+use accrue::{
+    AdjustmentIntervalId, ErrorKind, Fraction, Patch,
+    price::{Adjustment, Cadence, Discount, NewAdjustment},
+    subscription::{
+        AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
+        NewPriceInterval,
+    },
+};
+
+use crate::{
+    invoices::SETTLED,
+    price_intervals::{Changed, adding, changed},
+    support::{
+        fixture::{at, number, refused},
+        priced::unit,
+    },
+};
+
+const FEBRUARY: &str = "2027-02-01T00:00:00Z";
+const MARCH: &str = "2027-03-01T00:00:00Z";
+const APRIL: &str = "2027-04-01T00:00:00Z";
+
+fn half() -> NewAdjustment {
+    let half = Discount::Percentage(Fraction::parse("0.5").unwrap());
+    NewAdjustment::new(Adjustment::Discount(half))
+}
+
+fn amount(off: &str) -> NewAdjustment {
+    NewAdjustment::new(Adjustment::Discount(Discount::Amount(number(off))))
+}
+
+fn interval(adjustment: NewAdjustment, start: &str, end: Option<&str>) -> NewAdjustmentInterval {
+    let end_date = end.map(|end| IntervalDate::At(at(end)));
+    NewAdjustmentInterval { end_date, ..NewAdjustmentInterval::new(adjustment, at(start)) }
+}
+
+impl Changed {
+    fn adjust(&self, new: NewAdjustmentInterval) -> AdjustmentIntervalId {
+        let add_adjustments = vec![new];
+        let after = self.change(IntervalChanges { add_adjustments, ..Default::default() });
+        after.adjustment_intervals.last().unwrap().id
+    }
+
+    fn totals(&self) -> Vec<String> {
+        let mut invoices = self.fixture().invoices(SETTLED);
+        invoices.sort_by_key(|of| of.invoice_date);
+        invoices.iter().map(|of| of.total.to_string()).collect()
+    }
+}
+
+#[test]
+fn subscriptions_2_4_1_an_adjustment_is_of_what_falls_due_while_it_is_in_force() {
+    let changed =
+        changed(|fixture, metric| vec![fixture.usage_at("1", metric), fixture.advance_fee("40")]);
+    let fixture = changed.fixture();
+    for (month, used) in [("01", "10"), ("02", "20"), ("03", "30"), ("04", "50")] {
+        let now = format!("2027-{month}-10T00:00:00Z");
+        fixture.tick_at(&now);
+        changed.invoiced.use_at(month, &now, used);
+        if month == "01" {
+            changed.adjust(interval(half(), MARCH, Some(APRIL)));
+        }
+    }
+    fixture.tick_at("2027-05-03T00:00:00Z");
+    let expected = ["40", "50", "40", "55", "90"];
+    assert_eq!(changed.totals(), expected, "of March: half of its fee, and half of its usage");
+}
+
+#[test]
+fn subscriptions_2_4_2_it_reaches_prices_that_are_added_later() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("40")]);
+    let fixture = changed.fixture();
+    changed.adjust(interval(half(), FEBRUARY, None));
+    changed.change(adding(NewPriceInterval::new(fixture.advance_fee("10"), at(MARCH))));
+    fixture.tick_at(FEBRUARY);
+    fixture.tick_at(MARCH);
+    assert_eq!(changed.totals(), ["40", "20", "25"]);
+}
+
+#[test]
+fn subscriptions_2_4_3_and_4_another_amount_takes_over_and_an_empty_interval_is_gone() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("40")]);
+    let fixture = changed.fixture();
+    let id = changed.adjust(interval(amount("4"), FEBRUARY, None));
+    let end_date = Patch::Set(IntervalDate::At(at(MARCH)));
+    let edit_adjustments =
+        vec![AdjustmentIntervalEdit { end_date, ..AdjustmentIntervalEdit::new(id) }];
+    let add_adjustments = vec![interval(amount("7"), MARCH, None)];
+    let changes = IntervalChanges { edit_adjustments, add_adjustments, ..Default::default() };
+    let after = changed.change(changes);
+    fixture.tick_at(FEBRUARY);
+    fixture.tick_at(MARCH);
+    assert_eq!(changed.totals(), ["40", "36", "33"]);
+
+    let second = after.adjustment_intervals[1].id;
+    let end_date = Patch::Set(IntervalDate::At(at(MARCH)));
+    let edit = AdjustmentIntervalEdit { end_date, ..AdjustmentIntervalEdit::new(second) };
+    let changes = IntervalChanges { edit_adjustments: vec![edit], ..Default::default() };
+    let after = changed.change(changes);
+    assert_eq!(after.adjustment_intervals.len(), 1);
+    fixture.tick();
+    assert_eq!(changed.totals(), ["40", "36", "40"], "March was billed with it, and is anew");
+}
+
+#[test]
+fn subscriptions_2_4_8_prices_of_one_adjustment_fall_due_together() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("40")]);
+    let fixture = changed.fixture();
+    changed.adjust(interval(amount("4"), FEBRUARY, None));
+    let annual = fixture.fee_of("1", Cadence::Annual, accrue::price::BillingMode::InAdvance);
+    let add = adding(NewPriceInterval::new(annual, at(MARCH)));
+    let (kind, text) = refused(fixture, changed.call(add));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("which do not fall due together"), "{text}");
+    let mut credits = fixture.advance_fee("1");
+    (credits.currency, credits.conversion_rate) = (unit("credits"), Some(number("1")));
+    let (kind, text) =
+        refused(fixture, changed.call(adding(NewPriceInterval::new(credits, at(MARCH)))));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("which is no currency"), "{text}");
+}
