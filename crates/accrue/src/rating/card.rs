@@ -8,7 +8,7 @@ use super::{
     interval::RatedInterval,
 };
 use crate::{
-    AdjustmentIntervalId, Currency, MetricId, PriceId, Timeframe,
+    AdjustmentIntervalId, Currency, MetricId, PriceId, Timeframe, Timestamp,
     price::{Charge, Price},
     subscription::{PeriodKey, Subscription},
 };
@@ -28,6 +28,12 @@ impl RateCard {
     pub(crate) fn place_of(&self, id: PriceId) -> usize {
         let place = self.intervals.iter().position(|interval| interval.price.id == id);
         place.unwrap_or(self.intervals.len())
+    }
+
+    /// Returns the cycle of a price that holds an instant: the price with the start of that.
+    pub(crate) fn cycle_of(&self, price: PriceId, at: Timestamp) -> (PriceId, Timestamp) {
+        let interval = self.intervals.iter().find(|of| of.price.id == price);
+        (price, interval.map_or(at, |of| of.periods.cycle_start(at)))
     }
 
     /// Creates the card of a subscription: its intervals with their prices, which are in the same order.

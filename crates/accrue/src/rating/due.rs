@@ -167,13 +167,13 @@ impl RateCard {
         })
     }
 
-    /// Returns the fees in advance that have a period around an instant, with the start of the first.
+    /// Returns the fees in advance that have a period around an instant, with the start of the first's cycle.
     pub(crate) fn in_advance_around(&self, at: Timestamp) -> BTreeMap<PriceId, Timestamp> {
         self.in_advance_between(at, at)
     }
 
     /// Returns the fees in advance that have a period around some instant from one to another, with the start
-    /// of the first.
+    /// of the first's cycle: what was billed for the cycle may have begun before, under other terms.
     pub(crate) fn in_advance_between(
         &self,
         from: Timestamp,
@@ -184,9 +184,10 @@ impl RateCard {
         let fees = self.intervals.iter().filter(|of| of.billing_mode() == BillingMode::InAdvance);
         let mut starts = BTreeMap::new();
         for of in fees {
-            for period in of.periods_in(around) {
-                let start = starts.entry(of.price.id).or_insert(period.start());
-                *start = period.start().min(*start);
+            for period in of.periods_in(around).into_iter().take(1) {
+                let cycle = of.periods.cycle_start(period.start());
+                let start = starts.entry(of.price.id).or_insert(cycle);
+                *start = cycle.min(*start);
             }
         }
         starts

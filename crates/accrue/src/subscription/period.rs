@@ -113,6 +113,11 @@ impl BillingPeriods {
         self.containing(self.start)
     }
 
+    /// Returns the start of the cycle that holds an instant, also where that lies before the life.
+    pub(crate) fn cycle_start(&self, at: Timestamp) -> Timestamp {
+        timestamp(self.grid.locate(at.to_jiff()).start)
+    }
+
     /// Tells whether the cycles are the same, whatever the life.
     pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
         self.grid == other.grid

@@ -286,7 +286,10 @@ proptest! {
                     (of.price_id, of.period.start()) == (line.price_id, line.period.start())
                         && line.period.end() < of.period.end()
                 });
-                if later {
+                // What was paid under other terms is credited.
+                let lasting = notes.iter().filter(|note| note.voided_at.is_none());
+                let mut lines = lasting.flat_map(|note| &note.lines);
+                if later || line.amount.is_zero() || lines.any(|of| of.invoice_line_id == line.id) {
                     continue;
                 }
                 let own = costs(line.period.start(), line.period.end());

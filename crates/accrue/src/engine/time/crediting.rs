@@ -1,6 +1,9 @@
 //! Credit notes: those that are made and taken back, and those that changes of terms bring (invoicing 10).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     CreditNoteId, Decimal, Description, Error, InvoiceId, PriceId, Timeframe, Timestamp,
@@ -17,6 +20,7 @@ use crate::{
         BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
         Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, Share,
     },
+    rating::RateCard,
     subscription::SubscriptionEntry,
     time::INSTANT,
     webhook::Body,
@@ -159,26 +163,40 @@ pub(in crate::engine) async fn settle_end(
 }
 
 /// Makes the notes of what was cut short void, where some fees come to more now than what was billed for them, and
-/// returns those that do even then.
+/// returns the cycles of those that do even then.
 pub(super) async fn take_back_notes(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     fees: &BTreeMap<PriceId, Timestamp>,
-) -> Result<BTreeSet<PriceId>, Error> {
+) -> Result<BTreeSet<FeeCycle>, Error> {
     let now = tx.now;
     let short = match Excess::read(tx, entry, fees).await? {
         Some(excess) => excess.short(),
         None => BTreeSet::new(),
     };
-    let Some(invoicing) = entry.invoicing.as_mut().filter(|_| !short.is_empty()) else {
+    let cut = entry.invoicing.as_ref().map(|of| of.cut.clone()).unwrap_or_default();
+    if short.is_empty() || cut.is_empty() {
         return Ok(short);
-    };
-    for id in std::mem::take(&mut invoicing.cut) {
+    }
+    let card = prices::card(tx, entry).await?;
+    let mut kept = Vec::new();
+    for id in cut {
         let mut note = credit_notes::credit_note(tx, id).await?;
         let invoice = invoices::invoice(tx, note.invoice_id).await?;
-        if note.voided_at.is_none() && invoice.status != InvoiceStatus::Void {
-            void(tx, &mut note, invoice, now).await?;
+        if note.voided_at.is_some() || invoice.status == InvoiceStatus::Void {
+            continue;
         }
+        let is_of = |line: &InvoiceLine| note.lines.iter().any(|of| of.invoice_line_id == line.id);
+        let is_short =
+            |line: &InvoiceLine| short.contains(&card.cycle_of(line.price_id, line.period.start()));
+        if invoice.lines.iter().any(|line| is_of(line) && is_short(line)) {
+            void(tx, &mut note, invoice, now).await?;
+        } else {
+            kept.push(id);
+        }
+    }
+    if let Some(invoicing) = &mut entry.invoicing {
+        invoicing.cut = kept;
     }
     Ok(Excess::read(tx, entry, fees).await?.map(|excess| excess.short()).unwrap_or_default())
 }
@@ -219,11 +237,10 @@ impl<'a> Billed<'a> {
         let of = &entry.subscription;
         let from = fees.values().min().copied().unwrap_or(until);
         let mut invoices = invoices::of_subscription_from(tx, of, from).await?;
-        let is_apart = |of: &&Invoice| {
-            of.source == InvoiceSource::Subscription
-                && matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void)
-        };
-        let apart = invoices.iter().filter(is_apart).map(|of| of.invoice_date).collect();
+        let own = || invoices.iter().filter(|of| of.source == InvoiceSource::Subscription);
+        let asks = |of: &Invoice| !matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void);
+        let billed: BTreeSet<_> = own().filter(|of| asks(of)).map(|of| of.invoice_date).collect();
+        let apart = own().map(|of| of.invoice_date).filter(|at| !billed.contains(at)).collect();
         invoices.retain(|of| of.invoice_date <= until && of.status != InvoiceStatus::Draft);
         Ok(Self { fees, invoices, apart })
     }
@@ -238,11 +255,15 @@ impl<'a> Billed<'a> {
     }
 }
 
+/// Cycle of a fee: its price, and the start of the cycle.
+pub(super) type FeeCycle = (PriceId, Timestamp);
+
 /// What fees in advance were billed for beyond what they come to.
 struct Excess {
     invoices: Vec<Invoice>,
-    /// What it is of each fee, with all adjustments.
-    by: BTreeMap<PriceId, Decimal>,
+    card: Arc<RateCard>,
+    /// What it is of each cycle of each fee, with all adjustments.
+    by: BTreeMap<FeeCycle, Decimal>,
     /// What may lie between two figures that were rounded with other lines beside them.
     rounding: Decimal,
 }
@@ -258,10 +279,11 @@ impl Excess {
         let card = prices::card(tx, entry).await?;
         let Some(from) = fees.values().min().copied() else { return Ok(None) };
         let billed = Billed::read(tx, entry, fees, passed).await?;
-        let mut by: BTreeMap<PriceId, Decimal> = BTreeMap::new();
+        let mut by: BTreeMap<FeeCycle, Decimal> = BTreeMap::new();
+        let cycle = |of: &InvoiceLine| card.cycle_of(of.price_id, of.period.start());
         let is_owed = |of: &Invoice| of.status != InvoiceStatus::Void;
         for (invoice, line) in billed.lines().filter(|(of, _)| is_owed(of)) {
-            *by.entry(line.price_id).or_default() += Share::of(line, invoice.currency).net();
+            *by.entry(cycle(line)).or_default() += Share::of(line, invoice.currency).net();
         }
         for invoice in billed.invoices.iter().filter(|of| is_owed(of)) {
             let mut notes = invoice.credit_notes.clone();
@@ -269,8 +291,8 @@ impl Excess {
             let customer = invoice.customer_id;
             for line in credit_notes::lines_that_count(tx, customer, &notes).await? {
                 let of = invoice.lines.iter().find(|of| of.id == line.invoice_line_id);
-                if of.is_some_and(|of| billed.counts(of.price_id, of.period)) {
-                    *by.entry(line.price_id).or_default() -= Share::from(&line).net();
+                if let Some(of) = of.filter(|of| billed.counts(of.price_id, of.period)) {
+                    *by.entry(cycle(of)).or_default() -= Share::from(&line).net();
                 }
             }
         }
@@ -287,27 +309,28 @@ impl Excess {
             let id = InvoiceId::derived(boundary, &[]);
             let (lines, _) = due::lines(tx, entry, id, boundary).await?;
             for line in lines.iter().filter(|line| billed.counts(line.price_id, line.period)) {
-                *by.entry(line.price_id).or_default() -= Share::of(line, currency).net();
+                *by.entry(cycle(line)).or_default() -= Share::of(line, currency).net();
             }
         }
         let Billed { invoices, .. } = billed;
-        Ok(Some(Self { invoices, by, rounding }))
+        Ok(Some(Self { invoices, card, by, rounding }))
     }
 
-    /// Returns the fees that come to more than what was billed.
-    fn short(&self) -> BTreeSet<PriceId> {
+    /// Returns the cycles of fees that come to more than what was billed.
+    fn short(&self) -> BTreeSet<FeeCycle> {
         let short = self.by.iter().filter(|(_, of)| (*of + &self.rounding).is_negative());
-        short.map(|(price, _)| *price).collect()
+        short.map(|(cycle, _)| *cycle).collect()
     }
 
-    /// Credits it, on the latest lines first, and at most what is left of each: each with its own adjustments.
+    /// Credits it, on the latest lines of each cycle first, and at most what is left of each: each with its own
+    /// adjustments.
     async fn credit(
         self,
         tx: &mut Transaction<'_>,
         since: Timestamp,
         at: Timestamp,
     ) -> Result<Vec<CreditNoteId>, Error> {
-        let Self { invoices, mut by, .. } = self;
+        let Self { invoices, card, mut by, .. } = self;
         by.retain(|_, excess| *excess > Decimal::zero());
         let mut notes = Vec::new();
         for invoice in invoices.into_iter().rev() {
@@ -319,7 +342,8 @@ impl Excess {
                 credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
             let mut credits = Vec::new();
             for line in invoice.lines.iter().rev().filter(|line| since < line.period.end()) {
-                let Some(excess) = by.get_mut(&line.price_id) else { continue };
+                let cycle = card.cycle_of(line.price_id, line.period.start());
+                let Some(excess) = by.get_mut(&cycle) else { continue };
                 let mut left = invoice.left_of(line, &before);
                 let net = excess.clone().min(left.net());
                 if net <= Decimal::zero() {
@@ -330,7 +354,7 @@ impl Excess {
                 let unused = Timeframe::nothing_at(since.max(line.period.start()));
                 credits.push(Credit::of(line, unused.until(line.period.end()), share));
                 if excess.is_zero() {
-                    by.remove(&line.price_id);
+                    by.remove(&cycle);
                 }
             }
             if !credits.is_empty() {

@@ -7,12 +7,18 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{credit_notes, invoices, prices},
-        time::{crediting, due, invoicing, voiding},
+        time::{
+            crediting::{self, FeeCycle},
+            due, invoicing, voiding,
+        },
     },
-    invoice::{Credit, CreditNoteReason, CreditNoteSource, Invoice, InvoiceSource, InvoiceStatus},
+    invoice::{
+        Credit, CreditNoteReason, CreditNoteSource, Invoice, InvoiceLine, InvoiceSource,
+        InvoiceStatus,
+    },
     limits,
     price::BillingMode,
-    subscription::SubscriptionEntry,
+    subscription::{Reached, SubscriptionEntry},
     time::INSTANT,
 };
 
@@ -30,28 +36,77 @@ pub(in crate::engine) async fn rebill(
     entry: &mut SubscriptionEntry,
     since: Timestamp,
 ) -> Result<(), Error> {
+    let intervals = [before, &*entry].into_iter().flat_map(|of| &of.subscription.price_intervals);
+    let charged: BTreeSet<_> = intervals.map(|of| of.price_id).collect();
+    if let Some(since) = entry.subscription.usage_differs_since(&before.subscription) {
+        take_back_thresholds(tx, entry, since, &charged).await?;
+    }
     let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
     let Some(passed) = passed else { return Ok(()) };
     let mut fees = prices::card(tx, entry).await?.in_advance_between(since, since.max(passed));
-    for (price, start) in
-        prices::card(tx, before).await?.in_advance_between(since, since.max(passed))
-    {
+    let were = prices::card(tx, before).await?.in_advance_between(since, since.max(passed));
+    for (price, start) in were {
         let known = fees.entry(price).or_insert(start);
         *known = start.min(*known);
     }
-    let short = crediting::take_back_notes(tx, entry, &fees).await?;
-    let intervals = [before, &*entry].into_iter().flat_map(|of| &of.subscription.price_intervals);
-    let charged: BTreeSet<_> = intervals.map(|of| of.price_id).collect();
     let from = fees.values().copied().chain([since]).min().unwrap_or(since);
-    for boundary in boundaries(tx, before, entry, from, passed).await? {
-        let (were, are) =
-            (charges(tx, before, boundary).await?, charges(tx, entry, boundary).await?);
-        if are_others(&were, &are, &short) {
-            let bills = !are.is_empty();
-            bill_anew(tx, entry, boundary, (bills, &charged)).await?;
+    let mut waiting = boundaries(tx, before, entry, from, passed).await?;
+    loop {
+        let short = crediting::take_back_notes(tx, entry, &fees).await?;
+        let mut billed = Vec::new();
+        for boundary in &waiting {
+            let found = Found::read(tx, before, entry, *boundary).await?;
+            if found.is_other(&short) {
+                found.bill_anew(tx, entry, &charged).await?;
+                billed.push(*boundary);
+            }
         }
+        if billed.is_empty() {
+            break;
+        }
+        // What is taken back may have billed a fee that is due at another one now.
+        waiting.retain(|boundary| !billed.contains(boundary));
     }
     crediting::credit_cut(tx, entry, &fees, since).await
+}
+
+/// Takes back threshold invoices of usage that is not charged in the period that they have billed (invoicing 15): what
+/// has come about since then is counted anew.
+async fn take_back_thresholds(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    since: Timestamp,
+    charged: &BTreeSet<PriceId>,
+) -> Result<(), Error> {
+    let reached = entry.invoicing.as_ref().and_then(|of| of.reached.clone());
+    let Some(reached) = reached else { return Ok(()) };
+    let card = prices::card(tx, entry).await?;
+    let is_charged = |line: &InvoiceLine| {
+        let (start, end) = (line.period.start(), line.period.end());
+        let own = card.intervals.iter().filter(|of| of.price.id == line.price_id);
+        let mut periods = own.flat_map(|of| of.periods_in(line.period));
+        periods.any(|period| period.start() == start && end <= period.end())
+    };
+    let mut is_taken_back = false;
+    for mut invoice in invoices::of_subscription_from(tx, &entry.subscription, since).await? {
+        let lines = if invoice.lines.is_empty() { &invoice.by_hand } else { &invoice.lines };
+        if invoice.source != InvoiceSource::Partial || lines.iter().all(is_charged) {
+            continue;
+        }
+        match invoice.status {
+            InvoiceStatus::Void => continue,
+            InvoiceStatus::Draft => invoices::remove(tx, &invoice).await?,
+            InvoiceStatus::Paid if !invoice.is_unpaid() => {
+                credit_charges(tx, invoice, charged).await?;
+            }
+            _ => voiding::take_back(tx, &mut invoice).await?,
+        }
+        is_taken_back = true;
+    }
+    if let Some(invoicing) = entry.invoicing.as_mut().filter(|_| is_taken_back) {
+        invoicing.reached = Some(Reached { evaluated: Decimal::zero(), ..reached });
+    }
+    Ok(())
 }
 
 /// Returns the boundaries of old or new terms from one instant up to another.
@@ -84,93 +139,125 @@ async fn boundaries(
 struct Charge {
     mode: BillingMode,
     period: Timeframe,
+    cycle: FeeCycle,
     quantity: Decimal,
     amount: Decimal,
 }
 
-/// Returns what falls due at a boundary, by price and start of its period.
+/// What falls due at a boundary, by price and start of its period.
+type Charges = BTreeMap<(PriceId, Timestamp), Charge>;
+
 async fn charges(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     boundary: Timestamp,
-) -> Result<BTreeMap<(PriceId, Timestamp), Charge>, Error> {
+) -> Result<Charges, Error> {
     let card = prices::card(tx, entry).await?;
     let due = due::due(tx, entry, boundary).await?;
     let adjusted = due.adjusted();
     let charges = due.lines.into_iter().zip(adjusted).filter_map(|(line, amount)| {
         let price = &card.intervals.get(line.interval)?.price;
-        let mode = price.charge.billing_mode();
-        let charge = Charge { mode, period: line.period, quantity: line.quantity, amount };
+        let cycle = card.cycle_of(price.id, line.period.start());
+        let (mode, period) = (price.charge.billing_mode(), line.period);
+        let charge = Charge { mode, period, cycle, quantity: line.quantity, amount };
         Some(((price.id, line.period.start()), charge))
     });
     Ok(charges.collect())
 }
 
-/// Tells whether a boundary has to be billed anew: something in arrears is another, or a fee in advance comes to
-/// more than before and than what was billed for it.
-fn are_others(
-    were: &BTreeMap<(PriceId, Timestamp), Charge>,
-    are: &BTreeMap<(PriceId, Timestamp), Charge>,
-    short: &BTreeSet<PriceId>,
-) -> bool {
-    let keys: BTreeSet<_> = were.keys().chain(are.keys()).collect();
-    keys.into_iter().any(|key| {
-        let (old, new) = (were.get(key), are.get(key));
-        let mode = new.or(old).map(|of| of.mode);
-        if mode == Some(BillingMode::InArrear) {
-            return old != new;
-        }
-        let none = Decimal::zero();
-        let amount = |of: Option<&Charge>| of.map_or(none.clone(), |of| of.amount.clone());
-        amount(old) < amount(new) && short.contains(&key.0)
-    })
+/// What there is at a boundary.
+struct Found {
+    boundary: Timestamp,
+    were: Charges,
+    are: Charges,
+    /// Invoices of it.
+    invoices: Vec<Invoice>,
 }
 
-/// Takes back what was issued for a boundary, and makes a draft of what it bills now; one that there is follows
-/// the terms. What somebody has made void is not billed by itself.
-async fn bill_anew(
-    tx: &mut Transaction<'_>,
-    entry: &mut SubscriptionEntry,
-    boundary: Timestamp,
-    (bills, charged): (bool, &BTreeSet<PriceId>),
-) -> Result<(), Error> {
-    let found = invoices::of_subscription_from(tx, &entry.subscription, boundary).await?;
-    let own =
-        |of: &Invoice| of.invoice_date == boundary && of.source == InvoiceSource::Subscription;
-    let (mut is_billed, mut is_taken_back, mut by_hand) = (false, false, Vec::new());
-    for mut invoice in found.into_iter().filter(own) {
-        match invoice.status {
-            InvoiceStatus::Draft if bills || !invoice.by_hand.is_empty() => is_billed = true,
-            InvoiceStatus::Draft => {
-                invoices::remove(tx, &invoice).await?;
-                let drafts = entry.invoicing.iter_mut().map(|of| &mut of.drafts);
-                drafts.for_each(|drafts| drafts.retain(|of| of.id != invoice.id));
+impl Found {
+    async fn read(
+        tx: &mut Transaction<'_>,
+        before: &SubscriptionEntry,
+        after: &SubscriptionEntry,
+        boundary: Timestamp,
+    ) -> Result<Self, Error> {
+        let were = charges(tx, before, boundary).await?;
+        let are = charges(tx, after, boundary).await?;
+        let mut invoices =
+            invoices::of_subscription_from(tx, &after.subscription, boundary).await?;
+        invoices
+            .retain(|of| of.invoice_date == boundary && of.source == InvoiceSource::Subscription);
+        Ok(Self { boundary, were, are, invoices })
+    }
+
+    /// Tells whether it has to be billed anew: something in arrears is another, a fee in advance comes to more than
+    /// what was billed for its cycle, or what was taken back when nothing was due is due again.
+    fn is_other(&self, short: &BTreeSet<FeeCycle>) -> bool {
+        let keys: BTreeSet<_> = self.were.keys().chain(self.are.keys()).collect();
+        let is_other = |key: &(PriceId, Timestamp)| {
+            let (old, new) = (self.were.get(key), self.are.get(key));
+            match new.or(old).map(|of| of.mode) {
+                Some(BillingMode::InArrear) => old != new,
+                _ => new.is_some_and(|of| short.contains(&of.cycle)),
             }
-            InvoiceStatus::Void => is_billed = true,
-            _ if invoice.is_unpaid() => {
-                let lines = invoice.lines.iter().filter(|line| !charged.contains(&line.price_id));
-                by_hand.extend(lines.cloned());
-                voiding::take_back(tx, &mut invoice).await?;
-                is_taken_back = true;
-            }
-            InvoiceStatus::Paid => {
-                credit_charges(tx, invoice, charged).await?;
-                is_taken_back = true;
-            }
-            status => {
-                let (number, status) = (&invoice.invoice_number, status.name());
-                let detail = format!("{number} of {boundary} is {status}, and stays");
-                return Err(Error::constraint(detail));
+        };
+        keys.into_iter().any(is_other) || self.is_due_again()
+    }
+
+    fn is_due_again(&self) -> bool {
+        let is_void = |of: &Invoice| of.status == InvoiceStatus::Void;
+        self.were.is_empty()
+            && !self.are.is_empty()
+            && !self.invoices.is_empty()
+            && self.invoices.iter().all(is_void)
+    }
+
+    /// Takes back what was issued, and makes a draft of what is due now; one that there is follows the terms. What
+    /// somebody has made void is not billed by itself.
+    async fn bill_anew(
+        self,
+        tx: &mut Transaction<'_>,
+        entry: &mut SubscriptionEntry,
+        charged: &BTreeSet<PriceId>,
+    ) -> Result<(), Error> {
+        let (is_due_again, bills) = (self.is_due_again(), !self.are.is_empty());
+        let Self { boundary, invoices, .. } = self;
+        let (mut is_billed, mut is_taken_back, mut by_hand) = (false, false, Vec::new());
+        for mut invoice in invoices {
+            match invoice.status {
+                InvoiceStatus::Draft if bills || !invoice.by_hand.is_empty() => is_billed = true,
+                InvoiceStatus::Draft => {
+                    invoices::remove(tx, &invoice).await?;
+                    let drafts = entry.invoicing.iter_mut().map(|of| &mut of.drafts);
+                    drafts.for_each(|drafts| drafts.retain(|of| of.id != invoice.id));
+                }
+                InvoiceStatus::Void => is_billed |= !is_due_again,
+                _ if invoice.is_unpaid() => {
+                    let lines =
+                        invoice.lines.iter().filter(|line| !charged.contains(&line.price_id));
+                    by_hand.extend(lines.cloned());
+                    voiding::take_back(tx, &mut invoice).await?;
+                    is_taken_back = true;
+                }
+                InvoiceStatus::Paid => {
+                    credit_charges(tx, invoice, charged).await?;
+                    is_taken_back = true;
+                }
+                status => {
+                    let (number, status) = (&invoice.invoice_number, status.name());
+                    let detail = format!("{number} of {boundary} is {status}, and stays");
+                    return Err(Error::constraint(detail));
+                }
             }
         }
+        let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
+        let drafts = entry.invoicing.iter_mut().flat_map(|of| &mut of.drafts);
+        drafts.filter(|of| of.boundary == boundary).for_each(|of| of.has_usage = has_usage);
+        if is_taken_back && !by_hand.is_empty() || bills && (is_taken_back || !is_billed) {
+            invoicing::make_passed(tx, entry, boundary, &by_hand).await?;
+        }
+        Ok(())
     }
-    let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
-    let drafts = entry.invoicing.iter_mut().flat_map(|of| &mut of.drafts);
-    drafts.filter(|of| of.boundary == boundary).for_each(|of| of.has_usage = has_usage);
-    if is_taken_back && !by_hand.is_empty() || bills && (is_taken_back || !is_billed) {
-        invoicing::make_passed(tx, entry, boundary, &by_hand).await?;
-    }
-    Ok(())
 }
 
 /// Credits what is left of the charges of an invoice that somebody has paid for. Its lines by hand stay.
