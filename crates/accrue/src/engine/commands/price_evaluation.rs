@@ -3,6 +3,8 @@
 
 mod rated;
 
+use std::collections::BTreeSet;
+
 use self::rated::{EventReading, Rated};
 use crate::{
     CustomerId, Error, IdOr, Pace, PriceId, Violation,
@@ -115,7 +117,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// Those of [`evaluate_prices`](Self::evaluate_prices), but for the start of the timeframe; and
+    /// Those of [`evaluate_prices`](Self::evaluate_prices), but for the start of the timeframe, and also where
+    /// an event names a customer that is not there by its id; and
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are no events, or too many, or
     /// some exceed the bounds of [`ingest`](Self::ingest), each with its place.
     ///
@@ -208,6 +211,9 @@ async fn evaluate<'a>(
         rated.push(Rated::find(tx, place, entry, usage).await?);
     }
     let customer = rows::customers::customer(tx, &evaluations.customer).await?;
+    if let Usage::Preview(events) = usage {
+        check_customers(tx, events).await?;
+    }
     let whole = Meters::together(rated.iter().filter(|of| !of.reads_events()).map(|of| &of.meters));
     let total = match whole.is_empty() {
         true => Total::default(),
@@ -236,4 +242,13 @@ async fn check_preview_events(events: &[Event]) -> Result<(), Error> {
         pace.spend_bytes(event.rough_bytes()).await;
     }
     if violations.is_empty() { Ok(()) } else { Err(Error::invalid_all(violations)) }
+}
+
+/// Checks that the customers exist that events name by their ids.
+async fn check_customers(tx: &mut Transaction<'_>, events: &[Event]) -> Result<(), Error> {
+    let named = events.iter().map(|event| &event.customer);
+    for id in named.filter(|name| matches!(name, IdOr::Id(_))).collect::<BTreeSet<_>>() {
+        rows::customers::customer(tx, id).await?;
+    }
+    Ok(())
 }
