@@ -280,6 +280,19 @@ fn an_inline_price_is_judged_as_one_to_create_and_not_stored() {
 }
 
 #[test]
+fn a_matrix_whose_cells_nobody_keeps_is_rated_as_one_that_is_stored() {
+    let (fixture, new, _) = nine();
+    let Charge::Usage { metric_id, .. } = new.charge else { panic!() };
+    let charge = Charge::Usage { metric_id, model: matrix() };
+    let inline = EvaluationEntry::new(NewPrice { charge, ..new });
+    let evaluate = || shown(&fixture.evaluate_all(&of_ada(vec![inline.clone()])).unwrap()[0]);
+    assert_eq!(evaluate(), [(vec![], "9".to_owned(), "16".to_owned())]);
+    let EvaluationPrice::Inline(new) = inline.price.clone() else { panic!() };
+    run(fixture.account.create_price(*new)).unwrap();
+    assert_eq!(evaluate(), [(vec![], "9".to_owned(), "16".to_owned())]);
+}
+
+#[test]
 fn a_wrong_grouping_is_told_with_the_place_of_its_price() {
     let (fixture, _, price) = nine();
     let entries =
