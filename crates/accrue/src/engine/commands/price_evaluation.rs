@@ -5,7 +5,7 @@ mod rated;
 
 use std::collections::BTreeSet;
 
-use self::rated::{EventReading, Rated};
+use self::rated::{EventReading, Rated, Usage};
 use crate::{
     CustomerId, Error, IdOr, Pace, PriceId, Violation,
     cost::{EvaluatedGroup, EvaluatedPrice, PriceEvaluation, PriceEvaluations},
@@ -188,15 +188,6 @@ impl Account {
         }
         Err(Error::contended())
     }
-}
-
-/// Usage that is rated.
-#[derive(Clone, Copy)]
-enum Usage<'a> {
-    /// That of the events that were ingested.
-    Ingested,
-    /// That of these events alone.
-    Preview(&'a [Event]),
 }
 
 #[boxed]

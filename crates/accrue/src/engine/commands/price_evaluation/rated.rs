@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use super::Usage;
 use crate::{
     CustomerId, Error, EventKey, Timeframe,
     cost::{EvaluatedGroup, EvaluatedPrice, EvaluationEntry, EvaluationPrice, PriceEvaluations},
@@ -23,6 +22,15 @@ use crate::{
     schema,
     usage::{Event, EventPlace, Meters, PropertyValue, Total},
 };
+
+/// Usage that is rated.
+#[derive(Clone, Copy)]
+pub(super) enum Usage<'a> {
+    /// That of the events that were ingested.
+    Ingested,
+    /// That of these events alone.
+    Preview(&'a [Event]),
+}
 
 /// A price under evaluation.
 pub(super) struct Rated<'a> {
