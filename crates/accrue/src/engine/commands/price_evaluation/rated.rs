@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use crate::{
-    CustomerId, Error, EventKey, Timeframe,
+    CustomerId, Error, EventKey, MetricId, Timeframe,
     cost::{EvaluatedGroup, EvaluatedPrice, EvaluationEntry, EvaluationPrice, PriceEvaluations},
     customer::Customer,
     engine::{
@@ -65,16 +65,10 @@ impl<'a> Rated<'a> {
             let detail = format!("{name} is a fixed price: it rates no usage");
             return Err(Error::constraint(detail));
         };
-        let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
-        let mut are_kept = true;
-        if let Some(meter) = price.charge.meter(0) {
-            let slot = schema::meter(tx.account, meter.id);
-            let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
-            are_kept = kept.is_some();
-            if !are_kept && matches!(entry.price, EvaluationPrice::Stored(_)) {
-                return Err(Error::corrupt("the meter of a price is missing"));
-            }
-            meters.divided.push(kept.unwrap_or(meter));
+        let is_stored = matches!(entry.price, EvaluationPrice::Stored(_));
+        let (meters, are_kept) = meters_of(tx, &price, metric_id).await?;
+        if is_stored && !are_kept {
+            return Err(Error::corrupt("the meter of a price is missing"));
         }
         let has_aggregates = are_kept && matches!(usage, Usage::Ingested);
         if has_aggregates && entry.is_of_all_events() {
@@ -104,6 +98,21 @@ impl<'a> Rated<'a> {
         let is_stored = matches!(entry.price, EvaluationPrice::Stored(_));
         EvaluatedPrice { price: is_stored.then_some(price), currency, groups }
     }
+}
+
+/// Returns the meters of a price: its metric, and the meter that divides it; and whether they are kept.
+async fn meters_of(
+    tx: &mut Transaction<'_>,
+    price: &Price,
+    metric_id: MetricId,
+) -> Result<(Meters, bool), Error> {
+    let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
+    let Some(meter) = price.charge.meter(0) else { return Ok((meters, true)) };
+    let slot = schema::meter(tx.account, meter.id);
+    let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
+    let is_kept = kept.is_some();
+    meters.divided.push(kept.unwrap_or(meter));
+    Ok((meters, is_kept))
 }
 
 /// Reading of events one by one, for the prices that need it, by the groups that they belong to.
