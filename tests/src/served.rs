@@ -4,6 +4,7 @@
 mod check;
 mod damage;
 mod door;
+mod evaluations;
 mod reads;
 mod scene;
 mod state;
@@ -33,7 +34,12 @@ pub struct Case {
 }
 
 /// What only reads, although it is a POST: it is computed again under its key.
-const ONLY_READ: [&str; 2] = ["POST /events/search", "POST /prices/{price_id}/evaluate"];
+const ONLY_READ: [&str; 4] = [
+    "POST /events/search",
+    "POST /prices/evaluate",
+    "POST /prices/evaluate_preview_events",
+    "POST /prices/{price_id}/evaluate",
+];
 
 impl Case {
     #[must_use]

@@ -4,6 +4,9 @@ mod evaluation;
 mod query;
 
 pub use self::{
-    evaluation::{EvaluatedGroup, PriceEvaluation},
+    evaluation::{
+        EvaluatedGroup, EvaluatedPrice, EvaluationEntry, EvaluationPrice, PriceEvaluation,
+        PriceEvaluations,
+    },
     query::{Cost, CostLine, CostQuery},
 };

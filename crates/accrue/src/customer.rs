@@ -11,8 +11,8 @@ pub use self::payment_method::{
 };
 pub(crate) use self::payment_method::{MethodChanges, PaymentMethods};
 use crate::{
-    Carried, CarriedUpdate, Currency, CustomerId, Decimal, Email, Error, ExternalId, Metadata,
-    MetadataUpdate, Name, Patch, PaymentMethodId, Timestamp, Zone, metadata,
+    Carried, CarriedUpdate, Currency, CustomerId, Decimal, Email, Error, ExternalId, IdOr,
+    Metadata, MetadataUpdate, Name, Patch, PaymentMethodId, Timestamp, Zone, metadata,
 };
 
 /// A customer (§2.4, wire 4.2).
@@ -185,6 +185,14 @@ pub struct CustomerUpdate {
 }
 
 impl Customer {
+    /// Tells whether an id or an external id is its own.
+    pub(crate) fn is_named(&self, name: &IdOr<CustomerId>) -> bool {
+        match name {
+            IdOr::Id(id) => *id == self.id,
+            IdOr::External(external) => self.external_customer_id.as_ref() == Some(external),
+        }
+    }
+
     /// Refuses what moves the balance of a customer of an invoicing provider: it pays for nothing (invoicing 10.6,
     /// 12.2).
     pub(crate) fn check_balance_counts(&self) -> Result<(), Error> {

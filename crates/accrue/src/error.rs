@@ -177,12 +177,20 @@ impl Error {
     }
 
     pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
-        let violation = Violation { field: field.into(), message: message.into() };
-        let mut error = Self::new(
-            ErrorKind::RequestValidation,
-            format!("{}: {}", violation.field, violation.message),
-        );
-        error.0.violations.push(violation);
+        Self::invalid_all(vec![Violation { field: field.into(), message: message.into() }])
+    }
+
+    /// Creates the error of a request with one fault or several.
+    pub(crate) fn invalid_all(violations: Vec<Violation>) -> Self {
+        let first =
+            violations.first().map(|Violation { field, message }| format!("{field}: {message}"));
+        let first = first.unwrap_or_default();
+        let detail = match violations.len() {
+            0 | 1 => first,
+            found => format!("{found} things are wrong, the first: {first}"),
+        };
+        let mut error = Self::new(ErrorKind::RequestValidation, detail);
+        error.0.violations = violations;
         error
     }
 

@@ -1,10 +1,14 @@
 //! Usage events and their properties.
 
+mod preview;
 mod property;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::property::{Properties, PropertyValue};
+pub use self::{
+    preview::PreviewEvent,
+    property::{Properties, PropertyValue},
+};
 use crate::{CustomerId, EventKey, EventName, IdOr, Timestamp, limits, text::json_bytes};
 
 /// A usage event: usage of a customer at an instant.

@@ -161,6 +161,9 @@ pub struct Invoice {
     /// Whether somebody said that it was paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_marked_as_paid: bool,
+    /// True where other terms have made it void: what is due is billed anew, or nothing is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_taken_back: bool,
     /// Days that the customer has to pay, where this invoice has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net_terms: Option<u32>,

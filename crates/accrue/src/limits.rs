@@ -170,10 +170,14 @@ pub const VOLUME_ROWS: usize = 10_000;
 pub const EVALUATION_DAYS: u32 = 100;
 /// The most properties that an evaluated price is grouped by: an event has no more.
 pub const EVALUATION_GROUPINGS: usize = 64;
-/// The most bytes of the values of all groups of an evaluated price, as JSON writes them.
+/// The most bytes of the values of all groups of an evaluation of prices, as JSON writes them.
 pub const EVALUATION_BYTES: usize = 8 * 1024 * 1024;
-/// The most events that one evaluation of a price reads.
+/// The most events that one evaluation of prices reads.
 pub const EVALUATION_EVENTS: usize = 100_000;
+/// The most prices of one evaluation (subscriptions 9.1).
+pub const EVALUATION_PRICES: usize = 100;
+/// The most events that an evaluation brings along, which are not ingested (subscriptions 9.2).
+pub const EVALUATION_PREVIEW_EVENTS: usize = 500;
 /// The most comparisons for a figure that is added up event by event: those of its metrics and of its
 /// filter for each event.
 pub const READ_TERMS: usize = 10_000_000;

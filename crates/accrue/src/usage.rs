@@ -49,4 +49,4 @@ pub use self::{
     volume::{EventVolume, EventVolumeQuery},
 };
 pub(crate) use crate::event::EventPlace;
-pub use crate::event::{Event, Properties, PropertyValue};
+pub use crate::event::{Event, PreviewEvent, Properties, PropertyValue};

@@ -85,3 +85,60 @@ test('a price is evaluated for a customer', async () => {
   });
   assert.deepEqual(grouped.data.map(({ grouping_values }) => grouping_values).sort(), [['eu'], ['us']]);
 });
+
+test('several prices are evaluated at once, stored or not', async () => {
+  const metric = await newMetric();
+  const external = unique('price');
+  const inline = usagePrice(metric, { currency: 'USD', unit_config: { unit_amount: '0.60' } });
+  const price = await client.prices.create(
+    usagePrice(metric, { currency: 'USD', external_price_id: external }),
+  );
+  const customer = await newCustomer();
+  await use(customer, 4, { properties: { amount: 4, region: 'eu' } });
+  await use(customer, 6, { properties: { amount: 6, region: 'us' } });
+  const { data } = await client.prices.evaluateMultiple({
+    timeframe_start: instant(-DAY),
+    timeframe_end: instant(DAY),
+    customer_id: customer.id,
+    price_evaluations: [
+      { price_id: price.id, grouping_keys: ['region'] },
+      { external_price_id: external, filter: 'amount > 4' },
+      { price: inline },
+    ],
+  });
+  const shown = data.map(({ price_id, external_price_id, inline_price_index, currency }) =>
+    [price_id, external_price_id, inline_price_index, currency]);
+  assert.deepEqual(shown, [
+    [price.id, external, null, 'USD'],
+    [price.id, external, null, 'USD'],
+    [null, null, 2, 'USD'],
+  ]);
+  const groups = data.map(({ price_groups }) =>
+    price_groups.map(({ grouping_values, quantity, amount }) => [grouping_values, quantity, amount]));
+  assert.deepEqual(groups, [
+    [[['eu'], 4, '2.00'], [['us'], 6, '3.00']],
+    [[[], 6, '3.00']],
+    [[[], 10, '6.00']],
+  ]);
+});
+
+test('events are rated that are not ingested', async () => {
+  const metric = await newMetric();
+  const price = await client.prices.create(usagePrice(metric, { currency: 'USD' }));
+  const customer = await newCustomer({ external_customer_id: unique('external') });
+  await use(customer, 4);
+  const event = { event_name: 'usage', timestamp: instant(), properties: { amount: 5 } };
+  const request = {
+    timeframe_start: instant(-DAY),
+    timeframe_end: instant(DAY),
+    external_customer_id: customer.external_customer_id,
+    price_evaluations: [{ price_id: price.id }],
+  };
+  const { data } = await client.prices.evaluatePreviewEvents({
+    ...request,
+    events: [event, event, { ...event, external_customer_id: unique('other') }],
+  });
+  assert.deepEqual(data[0].price_groups, [{ grouping_values: [], quantity: 10, amount: '5.00' }]);
+  const ingested = await client.prices.evaluateMultiple(request);
+  assert.equal(ingested.data[0].price_groups[0].quantity, 4);
+});

@@ -284,6 +284,21 @@ class Suite(unittest.TestCase):
         price = subscription.price_intervals[0].price
         groups = {"grouping_keys": ["region"], **timeframe()}
         self.assertTrue(CLIENT.prices.evaluate(price.id, customer_id=customer.id, **groups).data)
+        inline = {**fee(metric.item), "billable_metric_id": metric.id, "currency": "USD"}
+        for name in ("fixed_price_quantity", "billed_in_advance"):
+            del inline[name]
+        several = {
+            "customer_id": customer.id,
+            "price_evaluations": [{"price_id": price.id}, {"price": inline}],
+            **timeframe(),
+        }
+        stored, other = CLIENT.prices.evaluate_multiple(**several).data
+        self.assertEqual((stored.price_id, stored.inline_price_index), (price.id, None))
+        self.assertEqual((other.price_id, other.inline_price_index), (None, 1))
+        self.assertEqual([group.quantity for group in other.price_groups], [15])
+        rated = {"event_name": "usage", "timestamp": now(), "properties": {"amount": 2}}
+        preview = CLIENT.prices.evaluate_preview_events(events=[rated, rated], **several).data
+        self.assertEqual([group.quantity for group in preview[1].price_groups], [4])
         self.assertTrue(CLIENT.customers.costs.list(customer.id, **timeframe()).data)
         daily = {"view_mode": "periodic", **timeframe()}
         self.assertTrue(CLIENT.customers.costs.list_by_external_id(external, **daily).data)

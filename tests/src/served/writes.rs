@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::{
     Case, Scene,
+    evaluations::evaluations,
     scene::{bought, one_off as one_off_invoice, top_up},
 };
 
@@ -16,6 +17,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     let mut all = Vec::new();
     all.extend(of_customers(scene));
     all.extend(of_catalogue(scene));
+    all.extend(evaluations(scene));
     all.extend(of_plans(scene));
     all.extend(of_subscriptions(scene));
     all.extend(of_alerts(scene));
@@ -62,10 +64,6 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
         "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric, "currency": "USD",
         "external_price_id": "new",
     });
-    let evaluation = json!({
-        "timeframe_start": "2026-03-10T00:00:00Z", "timeframe_end": "2026-03-11T00:00:00Z",
-        "external_customer_id": "ada",
-    });
     let metadata = json!({"metadata": {"a": "1"}});
     let named = json!({"name": "other"});
     let null = Value::Null;
@@ -88,12 +86,6 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
             "PUT /prices/external_price_id/{external_price_id}",
             "/prices/external_price_id/price".to_owned(),
             &metadata,
-            200,
-        ),
-        case(
-            "POST /prices/{price_id}/evaluate",
-            format!("/prices/{price}/evaluate"),
-            &evaluation,
             200,
         ),
     ]

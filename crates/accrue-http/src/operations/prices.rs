@@ -1,8 +1,9 @@
 use accrue::{
-    IdOr, ListFilter, PriceId,
-    cost::PriceEvaluation,
+    CustomerId, ExternalId, IdOr, ListFilter, PriceId,
+    cost::{self, PriceEvaluation, PriceEvaluations},
     price::{self, PriceUpdate},
     related::Related,
+    usage::PreviewEvent,
 };
 
 use crate::{
@@ -10,11 +11,14 @@ use crate::{
     problem::Problem,
     reply::Reply,
     request::{NoQuery, Request, external_id},
-    shape::metadata_update,
+    shape::{Several, metadata_update},
     wire::{
         dates::timeframe,
         pages::{ListQuery, Listed, Rows},
-        prices::{Evaluate, EvaluatedPrice, FloatingPrice, Price, UpdatePrice},
+        prices::{
+            Evaluate, EvaluateMultiple, EvaluatePreviewEvents, EvaluatedGroup, EvaluatedPrice,
+            EvaluationsIn, FloatingPrice, Price, PriceEvaluationIn, UpdatePrice,
+        },
     },
 };
 
@@ -60,8 +64,24 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .only_reads()
         .summary("Rates usage of a customer by a price.")
         .body::<Evaluate>()
-        .answers::<Listed<EvaluatedPrice>>()
+        .answers::<Listed<EvaluatedGroup>>()
         .run(|request| Box::pin(evaluate(request))),
+    Operation::post("/prices/evaluate", "prices.evaluate_multiple", "evaluate-multiple-prices")
+        .only_reads()
+        .summary("Rates usage of a customer by several prices, stored or not.")
+        .body::<EvaluateMultiple>()
+        .answers::<Listed<EvaluatedPrice>>()
+        .run(|request| Box::pin(evaluate_multiple(request))),
+    Operation::post(
+        "/prices/evaluate_preview_events",
+        "prices.evaluate_preview_events",
+        "evaluate-preview-events",
+    )
+    .only_reads()
+    .summary("Rates events that are not ingested by several prices, stored or not.")
+    .body::<EvaluatePreviewEvents>()
+    .answers::<Listed<EvaluatedPrice>>()
+    .run(|request| Box::pin(evaluate_preview_events(request))),
 ];
 
 async fn create(request: Request) -> Result<Reply, Problem> {
@@ -120,19 +140,62 @@ fn show((price, related): &(price::Price, Related)) -> Price {
 
 async fn evaluate(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<PriceId, NoQuery, Evaluate>()?;
-    let evaluation = evaluation(body)?;
+    let evaluation = PriceEvaluation {
+        customer: customer(body.customer_id, body.external_customer_id)?,
+        timeframe: timeframe(body.timeframe_start.0, body.timeframe_end.0)?,
+        filter: body.filter,
+        grouping: body.grouping_keys.unwrap_or_default(),
+    };
     let groups = request.account.evaluate_price(id, &evaluation).await?;
-    request.answer_list(groups, EvaluatedPrice::from).await
+    request.answer_list(groups, EvaluatedGroup::from).await
 }
 
-/// Makes a query of the engine of a body.
-fn evaluation(body: Evaluate) -> Result<PriceEvaluation, Problem> {
-    let customer = body.customer_id.map(IdOr::Id);
-    let Some(customer) = customer.or(body.external_customer_id.map(IdOr::External)) else {
-        let detail = "the usage over all customers is not available";
-        return Err(Problem::feature_not_available(detail));
+async fn evaluate_multiple(request: Request) -> Result<Reply, Problem> {
+    let body: EvaluateMultiple = request.body()?;
+    let evaluations = PriceEvaluations {
+        customer: customer(body.customer_id, body.external_customer_id)?,
+        timeframe: timeframe(body.timeframe_start.0, body.timeframe_end.0)?,
+        price_evaluations: entries(body.price_evaluations),
     };
-    let timeframe = timeframe(body.timeframe_start.0, body.timeframe_end.0)?;
-    let grouping = body.grouping_keys.unwrap_or_default();
-    Ok(PriceEvaluation { customer, timeframe, filter: body.filter, grouping })
+    let found = request.account.evaluate_prices(&evaluations).await?;
+    answer_prices(request, found).await
+}
+
+async fn evaluate_preview_events(request: Request) -> Result<Reply, Problem> {
+    let body: EvaluatePreviewEvents = request.body()?;
+    let evaluations = PriceEvaluations {
+        customer: customer(body.customer_id, body.external_customer_id)?,
+        timeframe: timeframe(body.timeframe_start.0, body.timeframe_end.0)?,
+        price_evaluations: entries(body.price_evaluations),
+    };
+    let Several(events) = body.events;
+    let events = events.into_iter().map(PreviewEvent::from);
+    let found = request.account.evaluate_preview_events(&evaluations, events).await?;
+    answer_prices(request, found).await
+}
+
+/// Makes entries of the engine of the prices of a body. Where one names no price was told already.
+fn entries(Several(prices): EvaluationsIn) -> Vec<cost::EvaluationEntry> {
+    prices.into_iter().filter_map(PriceEvaluationIn::into_entry).collect()
+}
+
+/// Returns the customer whose usage is rated.
+fn customer(
+    id: Option<CustomerId>,
+    external: Option<ExternalId>,
+) -> Result<IdOr<CustomerId>, Problem> {
+    let customer = id.map(IdOr::Id).or(external.map(IdOr::External));
+    let none = || Problem::feature_not_available("the usage over all customers is not available");
+    customer.ok_or_else(none)
+}
+
+async fn answer_prices(
+    request: Request,
+    found: Vec<cost::EvaluatedPrice>,
+) -> Result<Reply, Problem> {
+    let mut rows = Vec::with_capacity(found.len());
+    for (place, evaluated) in (0..).zip(found) {
+        rows.push(EvaluatedPrice::of(place, evaluated, &request.pace).await);
+    }
+    request.answer_list(rows, |row| row).await
 }

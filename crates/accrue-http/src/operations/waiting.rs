@@ -124,11 +124,4 @@ pub(crate) const WAITING: &[Waiting] = &[
             ),
         ],
     },
-    Waiting {
-        what: "evaluations of several prices, and of events that are not ingested",
-        operations: &[
-            (Post, "/prices/evaluate", "prices.evaluate_multiple"),
-            (Post, "/prices/evaluate_preview_events", "prices.evaluate_preview_events"),
-        ],
-    },
 ];

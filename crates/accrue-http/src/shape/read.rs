@@ -298,6 +298,28 @@ impl<T: Describe> Describe for Vec<T> {
     }
 }
 
+/// A list of a body with 1 to so many values.
+#[derive(Clone, Debug)]
+pub(crate) struct Several<T, const MOST: usize>(pub(crate) Vec<T>);
+
+impl<T: Read, const MOST: usize> Read for Several<T, MOST> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            // What is in a list of another length is not looked at.
+            Json::Array(values) if !(1..=MOST).contains(&values.len()) => {
+                reader.wrong(at, format!("has {}, expected 1 to {MOST}", values.len()))
+            }
+            values => Vec::read(values, at, reader).map(Self),
+        }
+    }
+}
+
+impl<T: Describe, const MOST: usize> Describe for Several<T, MOST> {
+    fn schema() -> Schema {
+        Schema::Array { items: Box::new(T::schema()), most: Some(MOST) }
+    }
+}
+
 impl<T: Read> Read for Box<T> {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         T::read(json, at, reader).map(Self::new)

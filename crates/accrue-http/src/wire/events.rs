@@ -3,15 +3,20 @@ use std::str::FromStr;
 use accrue::{
     BackfillId, CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, JsonNumber,
     PropertyName, limits,
-    usage::{self, Amendment, EventVolume, FoundEvent, Incoming, Properties, PropertyValue},
+    usage::{
+        self, Amendment, EventVolume, FoundEvent, Incoming, PreviewEvent, Properties, PropertyValue,
+    },
 };
 use serde::{Serialize, Serializer};
 
-use super::pages::{Limit, PaginationMetadata};
+use super::{
+    customers::names_one_customer_at_most,
+    pages::{Limit, PaginationMetadata},
+};
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, Fields, Moment, Read, Reader, Schema, request, response},
+    shape::{Describe, Fields, Moment, Read, Reader, Schema, Several, request, response},
 };
 
 request! {
@@ -40,6 +45,21 @@ request! {
         /// Id of the customer.
         customer_id: Option<String>,
         /// External id of the customer, who need not exist yet.
+        external_customer_id: Option<ExternalId>,
+    }
+
+    /// A usage event that is rated and not ingested: it has no id.
+    pub(crate) struct PreviewEventIn => names_one_customer_at_most {
+        /// Name of the event: what happened.
+        event_name: EventName,
+        /// Instant at which it happened: any, also one that no event could be ingested with.
+        timestamp: Moment,
+        /// Properties that metrics measure: strings, numbers and booleans.
+        properties: PropertiesIn,
+        /// Id of the customer: that of the request where none is given. An event of another one does not
+        /// count.
+        customer_id: Option<CustomerId>,
+        /// External id of the customer.
         external_customer_id: Option<ExternalId>,
     }
 
@@ -220,8 +240,8 @@ fn incoming(json: &Json) -> Incoming {
 
 const ONE_CUSTOMER: &str = "expected one of customer_id and external_customer_id";
 
-/// An event says whose it is, once.
-fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
+/// An event says whose it is, once; and so does what rates events.
+pub(crate) fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
     if fields.has("customer_id") == fields.has("external_customer_id") {
         let _: Option<()> = reader.wrong("", ONE_CUSTOMER);
     }
@@ -337,20 +357,31 @@ pub(crate) fn scalar() -> Schema {
 #[derive(Clone, Debug)]
 pub(crate) struct EventIds(pub(crate) Vec<EventKey>);
 
+/// The texts that they are.
+type EventIdTexts = Several<String, { limits::SEARCH_EVENTS }>;
+
 impl Read for EventIds {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let ids = Vec::<String>::read(json, at, reader)?;
-        if !(1..=limits::SEARCH_EVENTS).contains(&ids.len()) {
-            let message = format!("has {}, expected 1 to {}", ids.len(), limits::SEARCH_EVENTS);
-            return reader.wrong(at, message);
-        }
+        let Several(ids) = EventIdTexts::read(json, at, reader)?;
         Some(Self(ids.into_iter().filter_map(|id| EventKey::parse(id).ok()).collect()))
     }
 }
 
 impl Describe for EventIds {
     fn schema() -> Schema {
-        Schema::Array { items: Box::new(String::schema()), most: Some(limits::SEARCH_EVENTS) }
+        EventIdTexts::schema()
+    }
+}
+
+impl From<PreviewEventIn> for PreviewEvent {
+    fn from(event: PreviewEventIn) -> Self {
+        let customer = event.customer_id.map(IdOr::Id);
+        Self {
+            event_name: event.event_name,
+            timestamp: event.timestamp.0,
+            properties: event.properties.0,
+            customer: customer.or(event.external_customer_id.map(IdOr::External)),
+        }
     }
 }
 

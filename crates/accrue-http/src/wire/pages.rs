@@ -116,7 +116,7 @@ pub(crate) struct Listed<T> {
 
 /// Rows as they were written; none where they have too many bytes.
 #[derive(Clone, Debug)]
-struct Written<T>(Option<Vec<Box<RawValue>>>, PhantomData<T>);
+pub(crate) struct Written<T>(Option<Vec<Box<RawValue>>>, PhantomData<T>);
 
 response! {
     /// The continuation of a list.
@@ -153,7 +153,8 @@ impl<T: Serialize> Listed<T> {
 }
 
 impl<T: Serialize> Written<T> {
-    async fn of<R>(data: Vec<R>, pace: &Pace, mut row: impl FnMut(R) -> T) -> Self {
+    /// Writes them one by one, as far as the bound.
+    pub(crate) async fn of<R>(data: Vec<R>, pace: &Pace, mut row: impl FnMut(R) -> T) -> Self {
         let (mut left, mut rows) = (PAGE_BYTES, Vec::with_capacity(data.len()));
         for data in data {
             let text = serde_json::value::to_raw_value(&row(data)).ok();
@@ -195,16 +196,22 @@ impl<T> Serialize for Listed<T> {
     }
 }
 
+impl<T: Describe> Describe for Written<T> {
+    fn schema() -> Schema {
+        Vec::<T>::schema()
+    }
+}
+
 impl<T: Describe> Describe for Rows<T> {
     fn schema() -> Schema {
         let metadata = PaginationMetadata::schema();
-        list(vec![("data", Vec::<T>::schema()), ("pagination_metadata", metadata)])
+        list(vec![("data", Written::<T>::schema()), ("pagination_metadata", metadata)])
     }
 }
 
 impl<T: Describe> Describe for Listed<T> {
     fn schema() -> Schema {
-        list(vec![("data", Vec::<T>::schema())])
+        list(vec![("data", Written::<T>::schema())])
     }
 }
 

@@ -20,7 +20,10 @@ use self::{
     rates::StoredRate,
 };
 pub(crate) use self::{
-    evaluation::{Evaluate, EvaluatedPrice},
+    evaluation::{
+        Evaluate, EvaluateMultiple, EvaluatePreviewEvents, EvaluatedGroup, EvaluatedPrice,
+        EvaluationsIn, PriceEvaluationIn,
+    },
     new::{FloatingPrice, PlanPriceIn},
 };
 use crate::{

@@ -50,6 +50,7 @@ mod payment_methods;
 mod payments;
 mod plans;
 mod portal_sessions;
+mod price_evaluations;
 mod prices;
 mod rates;
 mod reflection;

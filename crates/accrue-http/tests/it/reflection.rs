@@ -128,7 +128,7 @@ fn values_of_events_that_are_refused_do_not_come_back() {
 }
 
 /// Members that some operation knows, and one that none does.
-const MEMBERS: [&str; 42] = [
+const MEMBERS: [&str; 44] = [
     "name",
     "email",
     "additional_emails",
@@ -170,6 +170,8 @@ const MEMBERS: [&str; 42] = [
     "event_name",
     "timestamp",
     "properties",
+    "price_evaluations",
+    "events",
     "unheard_of",
 ];
 
@@ -187,6 +189,8 @@ fn values_of_any_member_that_is_refused_do_not_come_back() {
         ("POST", "/v1/prices".to_owned()),
         ("PUT", format!("/v1/prices/{price}")),
         ("POST", format!("/v1/prices/{price}/evaluate")),
+        ("POST", "/v1/prices/evaluate".to_owned()),
+        ("POST", "/v1/prices/evaluate_preview_events".to_owned()),
         ("POST", format!("/v1/customers/{customer}/credits/ledger_entry")),
         ("POST", format!("/v1/alerts/customer_id/{customer}")),
         ("PUT", format!("/v1/alerts/{alert}")),
@@ -210,6 +214,8 @@ fn values_of_any_member_that_is_refused_do_not_come_back() {
         "timeframe_start": "2026-03-01T00:00:00Z", "timeframe_end": "2026-03-02T00:00:00Z",
         "customer_id": customer, "entry_type": "increment", "amount": 1,
         "type": "credit_balance_dropped", "thresholds": [{"value": 1}],
+        "price_evaluations": [{"price_id": price}],
+        "events": [{"event_name": "a", "timestamp": "2026-03-01T00:00:00Z", "properties": {}}],
     });
     let mut refused = 0;
     for (method, path) in &paths {

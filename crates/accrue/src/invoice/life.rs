@@ -93,6 +93,7 @@ impl Invoice {
             dunning: None,
             previous_dunning: None,
             is_marked_as_paid: false,
+            is_taken_back: false,
             net_terms: None,
             custom_due_date: None,
             bought: None,
@@ -221,7 +222,7 @@ impl Invoice {
         now: Timestamp,
     ) -> Result<Option<BalanceTransaction>, Error> {
         self.check_status(&[InvoiceStatus::Issued])?;
-        self.take_back(customer, receivables, transaction_id, now)
+        self.make_void(customer, receivables, transaction_id, now)
     }
 
     /// Tells whether nobody has paid for it: it is issued, or nothing was left to pay.
@@ -234,8 +235,19 @@ impl Invoice {
         }
     }
 
-    /// Makes what nobody has paid for void, as [`void`](Self::void) does (invoicing 6.2).
+    /// Makes what nobody has paid for void, as [`void`](Self::void) does, since terms are others now (invoicing 6.2).
     pub(crate) fn take_back(
+        &mut self,
+        customer: &mut Customer,
+        receivables: &mut Receivables,
+        transaction_id: BalanceTransactionId,
+        now: Timestamp,
+    ) -> Result<Option<BalanceTransaction>, Error> {
+        self.is_taken_back = true;
+        self.make_void(customer, receivables, transaction_id, now)
+    }
+
+    fn make_void(
         &mut self,
         customer: &mut Customer,
         receivables: &mut Receivables,

@@ -40,6 +40,17 @@ impl Meters {
         Self { revision, metrics, divided, ..Self::default() }
     }
 
+    /// Returns everything that is in one of some sets, once.
+    pub(crate) fn together<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
+        let (mut metrics, mut divided) = (BTreeMap::new(), BTreeMap::new());
+        for set in sets {
+            metrics.extend(set.metrics.iter().map(|metric| (metric.id, metric.clone())));
+            divided.extend(set.divided.iter().map(|meter| (meter.id, meter.clone())));
+        }
+        let revision = metrics.values().map(|metric| metric.since).max().unwrap_or_default();
+        Self::all(revision, metrics.into_values().collect(), divided.into_values().collect())
+    }
+
     /// Keeps only the metrics as a whole.
     pub(crate) fn only_metrics(&self) -> Self {
         Self { divided: Vec::new(), ..self.clone() }

@@ -217,10 +217,20 @@ fn invoicing_6_1_more_seats_are_invoiced_at_once() {
     fixture.set("2026-06-21T00:00:00Z");
     run(change("4", ChangeTiming::Immediate)).unwrap();
     assert_eq!(all(&fixture.invoices(SETTLED))[0], "00002 issued 2026-06-21: fee 30 = 30");
-    // What was invoiced stays.
-    let past = change("9", ChangeTiming::EffectiveDate(at("2026-06-11T00:00:00Z")));
-    let (kind, text) = refused(fixture, past);
+    // What was invoiced otherwise is billed anew, and stays where that is refused (subscriptions 2.7).
+    let past = || change("9", ChangeTiming::EffectiveDate(at("2026-06-11T00:00:00Z")));
+    let (kind, text) = refused(fixture, past().leaving_invoices());
     assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    run(past()).unwrap();
+    let mut found = all(&fixture.invoices(SETTLED));
+    found.sort();
+    assert_eq!(
+        found,
+        ["00001 issued 2026-06-01: fee 30 = 30", "00003 issued 2026-06-11: fee 160 = 160"]
+    );
+    let notes = fixture.invoices(SETTLED).into_iter().flat_map(|of| of.credit_notes);
+    let notes: Vec<_> = notes.map(|of| of.total.to_string()).collect();
+    assert_eq!(notes, ["50"], "from 21 June on there are four again");
     // A change that is scheduled has a draft of its own.
     run(change("5", ChangeTiming::EffectiveDate(at("2026-06-26T00:00:00Z")))).unwrap();
     assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-26: fee 5 = 5"]);

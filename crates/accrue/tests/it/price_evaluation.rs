@@ -17,12 +17,12 @@ use crate::support::{
     priced::{between, unit},
 };
 
-fn property(name: &str) -> PropertyName {
+pub(crate) fn property(name: &str) -> PropertyName {
     PropertyName::parse(name).unwrap()
 }
 
 impl Fixture {
-    fn evaluate(
+    pub(crate) fn evaluate(
         &self,
         price: PriceId,
         evaluation: &PriceEvaluation,
@@ -30,27 +30,31 @@ impl Fixture {
         block_on(self.account.evaluate_price(price, evaluation))
     }
 
-    /// A price of a model for the figure of a metric, of no plan.
-    fn price_of(&self, sql: &str, model: Model) -> PriceId {
+    /// A price to create, of a model for the figure of a metric.
+    pub(crate) fn new_price_of(&self, sql: &str, model: Model) -> NewPrice {
         let metric = self.metric(sql);
-        let new = NewPrice {
+        NewPrice {
             charge: Charge::Usage { metric_id: metric.id, model },
             ..self.per_unit(&metric, Cadence::Monthly)
-        };
-        run(self.account.create_price(new)).unwrap().id
+        }
+    }
+
+    /// Such a price, of no plan.
+    pub(crate) fn price_of(&self, sql: &str, model: Model) -> PriceId {
+        run(self.account.create_price(self.new_price_of(sql, model))).unwrap().id
     }
 }
 
-fn each(unit_amount: &str) -> Model {
+pub(crate) fn each(unit_amount: &str) -> Model {
     Model::Unit(Unit::new(number(unit_amount)))
 }
 
-fn package() -> Model {
+pub(crate) fn package() -> Model {
     Model::Package(Package::new(number("1.25"), 3))
 }
 
 /// 2 in the region `eu`, 5 where there is none, 1 everywhere else.
-fn matrix() -> Model {
+pub(crate) fn matrix() -> Model {
     let cell = |value: Option<&str>, amount| {
         MatrixCell::new(vec![value.map(str::to_owned)], number(amount))
     };
@@ -61,18 +65,18 @@ fn matrix() -> Model {
     ))
 }
 
-fn day() -> Timeframe {
+pub(crate) fn day() -> Timeframe {
     between("2026-03-09T12:00:00Z", "2026-03-10T13:00:00Z")
 }
 
 /// An event as the oracle sees it.
 #[derive(Clone, Debug)]
-struct Used {
-    key: usize,
-    minute: i64,
-    n: Option<i64>,
-    region: usize,
-    is_adas: bool,
+pub(crate) struct Used {
+    pub(crate) key: usize,
+    pub(crate) minute: i64,
+    pub(crate) n: Option<i64>,
+    pub(crate) region: usize,
+    pub(crate) is_adas: bool,
 }
 
 impl Used {
@@ -96,9 +100,9 @@ impl Used {
         self.n.map_or(PropertyValue::Null, |n| PropertyValue::Number(number(&n.to_string())))
     }
 
-    fn event(&self) -> Event {
+    pub(crate) fn event(&self) -> Event {
         let customer = if self.is_adas { "ada" } else { "eve" };
-        let bare = event(customer, &self.key.to_string(), self.at(), "");
+        let bare = event(customer, &format!("{:03}", self.key), self.at(), "");
         let mut properties = vec![(property("n"), self.n())];
         // Null and missing are the same.
         if self.region > 0 || self.key.is_multiple_of(2) {
@@ -108,7 +112,7 @@ impl Used {
     }
 }
 
-fn used() -> impl Strategy<Value = Vec<Used>> {
+pub(crate) fn used() -> impl Strategy<Value = Vec<Used>> {
     let one = (-23 * 60..5_i64, prop::option::of(-3..9_i64), 0..6_usize, prop::bool::weighted(0.8));
     prop::collection::vec(one, 0..40).prop_map(|all| {
         let used = |(key, (minute, n, region, is_adas))| Used { key, minute, n, region, is_adas };
@@ -116,11 +120,11 @@ fn used() -> impl Strategy<Value = Vec<Used>> {
     })
 }
 
-type Sees = fn(&Used) -> bool;
-type Figure = fn(&[&Used]) -> Option<i64>;
+pub(crate) type Sees = fn(&Used) -> bool;
+pub(crate) type Figure = fn(&[&Used]) -> Option<i64>;
 
 /// Metrics, what each sees of the events, and the naive figure of what it sees.
-const METRICS: &[(&str, Sees, Figure)] = &[
+pub(crate) const METRICS: &[(&str, Sees, Figure)] = &[
     (COUNT, |_| true, |seen| i64::try_from(seen.len()).ok()),
     (SUM, |used| used.n.is_some(), |seen| Some(seen.iter().filter_map(|used| used.n).sum())),
     (
@@ -138,12 +142,12 @@ const METRICS: &[(&str, Sees, Figure)] = &[
     (
         "SELECT latest(n) FROM events",
         |used| used.n.is_some(),
-        |seen| seen.iter().max_by_key(|used| (used.minute, used.key.to_string()))?.n,
+        |seen| seen.iter().max_by_key(|used| (used.minute, used.key))?.n,
     ),
 ];
 
 /// Filters, and what they say.
-const FILTERS: &[(Option<&str>, Sees)] = &[
+pub(crate) const FILTERS: &[(Option<&str>, Sees)] = &[
     (None, |_| true),
     (Some("n > 5"), |used| used.n.is_some_and(|n| n > 5)),
     (Some("region = 'eu' OR n = 0"), |used| used.region == 1 || used.n == Some(0)),

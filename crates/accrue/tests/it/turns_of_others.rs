@@ -8,12 +8,12 @@ use std::{
 use accrue::{
     Clock as _, Error, ErrorKind, PriceId, Timeframe,
     backfill::NewBackfill,
-    cost::PriceEvaluation,
+    cost::{EvaluationEntry, PriceEvaluation, PriceEvaluations},
     expression::Expression,
     metric::{Metric, MetricQuery, NewMetric},
     price::Cadence,
     subscription::Subscription,
-    usage::{Event, PropertyGroup, UsageQuery, View},
+    usage::{Event, PreviewEvent, PropertyGroup, UsageQuery, View},
 };
 
 use crate::support::fixture::{Fixture, at, block_on, event, external, name, refused, run};
@@ -101,6 +101,29 @@ fn others_get_their_turn_beside_an_evaluation() {
 }
 
 #[test]
+fn others_get_their_turn_beside_an_evaluation_of_several_prices_and_of_events() {
+    let (fixture, id, evaluation) = evaluated(500);
+    let entry = EvaluationEntry { filter: evaluation.filter, ..EvaluationEntry::new(id) };
+    let both = PriceEvaluations {
+        customer: evaluation.customer,
+        timeframe: evaluation.timeframe,
+        price_evaluations: vec![entry; 2],
+    };
+    let (prices, many) = turns(fixture.account.evaluate_prices(&both));
+    assert_eq!(prices.unwrap()[1].groups[0].quantity, 499.into());
+    assert!(many >= 240, "{many}");
+    let events = fixture.events("b", 500).into_iter().map(|event| PreviewEvent {
+        event_name: event.event_name,
+        timestamp: event.timestamp,
+        properties: event.properties,
+        customer: None,
+    });
+    let (prices, many) = turns(fixture.account.evaluate_preview_events(&both, events));
+    assert_eq!(prices.unwrap()[1].groups[0].quantity, 499.into());
+    assert!(many >= 240, "{many}");
+}
+
+#[test]
 fn an_evaluation_ends_though_its_customer_is_written_all_the_while() {
     let (fixture, id, evaluation) = evaluated(200);
     let mut evaluating = pin!(fixture.account.evaluate_price(id, &evaluation));
@@ -173,6 +196,13 @@ fn a_figure_of_too_many_comparisons_is_refused() {
     // A thousand for each event of the evaluation, and 501 for each of the usage.
     fixture.ingest_all("a", 10_000);
     assert_eq!(evaluate().unwrap()[0].quantity, 10_000.into());
+    // All prices together make no more.
+    let filter = evaluation.filter.clone();
+    let price_evaluations = vec![EvaluationEntry { filter, ..EvaluationEntry::new(id) }; 2];
+    let twice = PriceEvaluations { customer: ada.into(), timeframe: day, price_evaluations };
+    let error = block_on(fixture.account.evaluate_prices(&twice)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooManyResults);
+    assert!(error.to_string().contains("at 2000 for each event"), "{error}");
     let series = used().unwrap();
     assert!(matches!(&series[0].group, Some(PropertyGroup { .. })));
     fixture.ingest_all("b", 1);

@@ -81,14 +81,8 @@ pub(in crate::engine) async fn create_price(
     tx: &mut Transaction<'_>,
     new: &NewPrice,
 ) -> Result<Price, Error> {
-    let id = PriceId::generate(tx.now, tx.entropy());
-    let price = new.clone().decide(id, tx.now)?;
-    let item = rows::items::item(tx, new.item_id).await?;
-    let metric = match new.charge {
-        Charge::Usage { metric_id, .. } => Some(rows::metrics::metric(tx, metric_id).await?),
-        Charge::Fixed { .. } => None,
-    };
-    new.check_uses(&item, metric.as_ref())?;
+    let price = decide_price(tx, new).await?;
+    let id = price.id;
     if let Some(external) = &price.external_price_id {
         let alias = schema::price_external(tx.account, external);
         if tx.get(&alias).await?.is_some() {
@@ -100,6 +94,22 @@ pub(in crate::engine) async fn create_price(
     keep_meters(tx, &price).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
+    Ok(price)
+}
+
+/// Decides on a price to create, and keeps nothing of it.
+pub(in crate::engine) async fn decide_price(
+    tx: &mut Transaction<'_>,
+    new: &NewPrice,
+) -> Result<Price, Error> {
+    let id = PriceId::generate(tx.now, tx.entropy());
+    let price = new.clone().decide(id, tx.now)?;
+    let item = rows::items::item(tx, new.item_id).await?;
+    let metric = match new.charge {
+        Charge::Usage { metric_id, .. } => Some(rows::metrics::metric(tx, metric_id).await?),
+        Charge::Fixed { .. } => None,
+    };
+    new.check_uses(&item, metric.as_ref())?;
     Ok(price)
 }
 

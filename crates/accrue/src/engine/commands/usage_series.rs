@@ -156,7 +156,7 @@ async fn grouped(
 ) -> Result<BTreeMap<Option<String>, Totals>, Error> {
     let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
     let mut groups: BTreeMap<Option<String>, Totals> = BTreeMap::new();
-    let mut comparisons = Comparisons::of(meters);
+    let mut comparisons = Comparisons::of([meters]);
     for (index, slot) in slots.iter().enumerate() {
         if query.view == View::Periodic {
             running.clear();

@@ -10,9 +10,10 @@ pub(in crate::engine) struct Comparisons {
 }
 
 impl Comparisons {
-    /// Those of events that are held against some meters.
-    pub(in crate::engine) fn of(meters: &Meters) -> Self {
-        Self { each: meters.terms(), made: 0 }
+    /// Those of events that are held against some meters, one set after the other.
+    pub(in crate::engine) fn of<'a>(meters: impl IntoIterator<Item = &'a Meters>) -> Self {
+        let each = meters.into_iter().map(Meters::terms).fold(0, usize::saturating_add);
+        Self { each, made: 0 }
     }
 
     /// Counts those of one event more.

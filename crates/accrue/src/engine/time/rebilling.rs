@@ -193,12 +193,16 @@ impl Found {
     /// Tells whether it has to be billed anew: something in arrears is another, a fee in advance comes to more than
     /// what was billed for its cycle, or what was taken back when nothing was due is due again.
     fn is_other(&self, short: &BTreeSet<FeeCycle>) -> bool {
+        let is_asked_for = self.invoices.iter().any(|of| of.status != InvoiceStatus::Void);
         let keys: BTreeSet<_> = self.were.keys().chain(self.are.keys()).collect();
         let is_other = |key: &(PriceId, Timestamp)| {
             let (old, new) = (self.were.get(key), self.are.get(key));
             match new.or(old).map(|of| of.mode) {
                 Some(BillingMode::InArrear) => old != new,
-                _ => new.is_some_and(|of| short.contains(&of.cycle)),
+                _ => {
+                    let is_short = new.is_some_and(|of| short.contains(&of.cycle));
+                    is_short && (old != new || !is_asked_for)
+                }
             }
         };
         keys.into_iter().any(is_other) || self.is_due_again()
