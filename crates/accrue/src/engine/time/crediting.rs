@@ -237,10 +237,12 @@ impl<'a> Billed<'a> {
         let of = &entry.subscription;
         let from = fees.values().min().copied().unwrap_or(until);
         let mut invoices = invoices::of_subscription_from(tx, of, from).await?;
-        let own = || invoices.iter().filter(|of| of.source == InvoiceSource::Subscription);
-        let asks = |of: &Invoice| !matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void);
-        let billed: BTreeSet<_> = own().filter(|of| asks(of)).map(|of| of.invoice_date).collect();
-        let apart = own().map(|of| of.invoice_date).filter(|at| !billed.contains(at)).collect();
+        invoices.retain(|of| !of.is_taken_back);
+        let is_apart = |of: &&Invoice| {
+            of.source == InvoiceSource::Subscription
+                && matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void)
+        };
+        let apart = invoices.iter().filter(is_apart).map(|of| of.invoice_date).collect();
         invoices.retain(|of| of.invoice_date <= until && of.status != InvoiceStatus::Draft);
         Ok(Self { fees, invoices, apart })
     }

@@ -185,15 +185,17 @@ impl Found {
         let are = charges(tx, after, boundary).await?;
         let mut invoices =
             invoices::of_subscription_from(tx, &after.subscription, boundary).await?;
-        invoices
-            .retain(|of| of.invoice_date == boundary && of.source == InvoiceSource::Subscription);
+        invoices.retain(|of| {
+            of.invoice_date == boundary
+                && of.source == InvoiceSource::Subscription
+                && !of.is_taken_back
+        });
         Ok(Self { boundary, were, are, invoices })
     }
 
-    /// Tells whether it has to be billed anew: something in arrears is another, a fee in advance comes to more than
-    /// what was billed for its cycle, or what was taken back when nothing was due is due again.
+    /// Tells whether it has to be billed anew: something in arrears is another, or a fee in advance comes to more
+    /// than what was billed for its cycle.
     fn is_other(&self, short: &BTreeSet<FeeCycle>) -> bool {
-        let is_asked_for = self.invoices.iter().any(|of| of.status != InvoiceStatus::Void);
         let keys: BTreeSet<_> = self.were.keys().chain(self.are.keys()).collect();
         let is_other = |key: &(PriceId, Timestamp)| {
             let (old, new) = (self.were.get(key), self.are.get(key));
@@ -201,19 +203,11 @@ impl Found {
                 Some(BillingMode::InArrear) => old != new,
                 _ => {
                     let is_short = new.is_some_and(|of| short.contains(&of.cycle));
-                    is_short && (old != new || !is_asked_for)
+                    is_short && (old != new || self.invoices.is_empty())
                 }
             }
         };
-        keys.into_iter().any(is_other) || self.is_due_again()
-    }
-
-    fn is_due_again(&self) -> bool {
-        let is_void = |of: &Invoice| of.status == InvoiceStatus::Void;
-        self.were.is_empty()
-            && !self.are.is_empty()
-            && !self.invoices.is_empty()
-            && self.invoices.iter().all(is_void)
+        keys.into_iter().any(is_other)
     }
 
     /// Takes back what was issued, and makes a draft of what is due now; one that there is follows the terms. What
@@ -224,8 +218,8 @@ impl Found {
         entry: &mut SubscriptionEntry,
         charged: &BTreeSet<PriceId>,
     ) -> Result<(), Error> {
-        let (is_due_again, bills) = (self.is_due_again(), !self.are.is_empty());
-        let Self { boundary, invoices, .. } = self;
+        let Self { boundary, are, invoices, .. } = self;
+        let bills = !are.is_empty();
         let (mut is_billed, mut is_taken_back, mut by_hand) = (false, false, Vec::new());
         for mut invoice in invoices {
             match invoice.status {
@@ -235,7 +229,7 @@ impl Found {
                     let drafts = entry.invoicing.iter_mut().map(|of| &mut of.drafts);
                     drafts.for_each(|drafts| drafts.retain(|of| of.id != invoice.id));
                 }
-                InvoiceStatus::Void => is_billed |= !is_due_again,
+                InvoiceStatus::Void => is_billed = true,
                 _ if invoice.is_unpaid() => {
                     let lines =
                         invoice.lines.iter().filter(|line| !charged.contains(&line.price_id));

@@ -32,7 +32,8 @@ pub(in crate::engine) async fn rewind(
     let closes = card.next_due(Some(before)) == Some(end);
     let has_usage = card.has_usage_due(end);
 
-    let later = invoices::of_subscription_from(tx, &entry.subscription, end).await?;
+    let mut later = invoices::of_subscription_from(tx, &entry.subscription, end).await?;
+    later.retain(|of| !of.is_taken_back);
     let is_open = |of: &InvoiceStatus| matches!(of, InvoiceStatus::Draft | InvoiceStatus::Void);
     let issued = later.iter().filter(|of| !is_open(&of.status)).count();
     if issued > limits::REWOUND {
