@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp,
+    AlertId, DimensionalPriceGroupId, MetricId, PlanId, PriceId, PricingUnit, Timestamp,
     meter::MeterId,
     price::{Cycle, ScopedAdjustment},
 };
@@ -26,6 +26,12 @@ pub(crate) struct Catalogue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PriceAlias {
     pub(crate) price_id: PriceId,
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DimensionalPriceGroupAlias {
+    pub(crate) group_id: DimensionalPriceGroupId,
 }
 
 /// Whose alias it is.

@@ -88,7 +88,7 @@ async fn evaluate(
         let total = figures::total_between(tx, customer_id, &meters, evaluation.timeframe).await?;
         vec![(Vec::new(), total)]
     } else {
-        evaluated_groups(tx, customer_id, meters, evaluation).await?
+        evaluated_groups(tx, customer_id, &price, meters, evaluation).await?
     };
     let groups =
         groups.into_iter().map(|(values, total)| EvaluatedGroup::rate(&price, values, &total));
@@ -102,11 +102,11 @@ async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Er
         return Err(Error::constraint(detail));
     };
     let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
-    if let Some(meter) = price.charge.meter(0) {
-        let slot = schema::meter(tx.account, meter.id);
+    if let Some(own) = price.meter(0) {
+        let slot = schema::meter(tx.account, own.id);
         let meter = rows::account::guard(tx).await?.get(tx, &slot).await?;
-        let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
-        meters.divided.push(meter);
+        let own = meter.and_then(|meter| meter.with_parts(&own.parts()));
+        meters.divided.push(own.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?);
     }
     Ok(meters)
 }
@@ -115,11 +115,12 @@ async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Er
 async fn evaluated_groups(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
+    price: &Price,
     meters: Meters,
     evaluation: &PriceEvaluation,
 ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
     let meters = meters.of_events(evaluation.filter.clone()).and_terms(evaluation.grouping_terms());
-    let mut groups = Groups::default();
+    let (mut groups, cells) = (Groups::default(), price.cells());
     if evaluation.grouping.is_empty() {
         groups.group(Vec::new())?;
     }
@@ -129,7 +130,7 @@ async fn evaluated_groups(
         events = events.saturating_add(1);
         check_events(events)?;
         comparisons.add_event()?;
-        if readings.is_empty() {
+        if !readings.iter().any(|reading| cells.contains(&reading.cell)) {
             return Ok(());
         }
         let group = groups.group(evaluation.values_of(fields))?;
