@@ -43,6 +43,8 @@ mod deliveries;
 mod delivery_changes;
 mod delivery_stories;
 mod deprecations;
+mod dimensional_price_groups;
+mod dimensional_prices;
 mod drafts;
 mod draw_down;
 mod draw_down_days;

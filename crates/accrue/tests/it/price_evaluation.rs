@@ -34,7 +34,7 @@ impl Fixture {
     fn price_of(&self, sql: &str, model: Model) -> PriceId {
         let metric = self.metric(sql);
         let new = NewPrice {
-            charge: Charge::Usage { metric_id: metric.id, model },
+            charge: Charge::Usage { metric_id: metric.id, model }.into(),
             ..self.per_unit(&metric, Cadence::Monthly)
         };
         run(self.account.create_price(new)).unwrap().id
@@ -346,7 +346,8 @@ fn a_fixed_price_rates_no_usage() {
         quantity: number("2"),
         model: each("1"),
         billing_mode: BillingMode::InArrear,
-    };
+    }
+    .into();
     let fee = run(fixture.account.create_price(fee)).unwrap().id;
     let refused = refusal(fixture.evaluate(fee, &by_region()));
     assert_eq!(refused, (ErrorKind::ConstraintViolation, None));
