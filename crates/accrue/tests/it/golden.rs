@@ -4,6 +4,7 @@
 mod bills;
 mod messages;
 mod people;
+mod price_groups;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -85,6 +86,7 @@ fn story() -> Fixture {
     bills::list_payment_methods(&fixture);
     messages::send(&fixture);
     people::work(&fixture);
+    price_groups::price(&fixture, &sum);
     fixture
 }
 
