@@ -328,6 +328,49 @@ mod tests {
         assert_ne!(id(&filtered), id(&grouped(&[], Cells::default())));
     }
 
+    fn of_region(since: u64, region: &str) -> Meter {
+        let meter = Meter::new(metric_id(1), None, Vec::new(), Cells::default(), since);
+        meter.of_combination(&names(&["region"]), &[region.to_owned()])
+    }
+
+    #[test]
+    fn combinations_of_the_same_dimensions_are_parts_of_one_meter() {
+        let (mut all, us) = (of_region(1, "eu"), of_region(2, "us"));
+        assert_eq!(all.id, us.id);
+        let parts = [all.parts(), us.parts()].concat();
+        assert_ne!(parts[0], parts[1]);
+        assert!(all.extend(&us).unwrap());
+        assert!(!all.extend(&of_region(3, "us")).unwrap(), "it is there already");
+        assert_eq!(all.parts(), parts, "in the order of their values");
+        assert_eq!(
+            all.with_parts(&parts[1..]),
+            Some(us.clone()).map(|us| Meter { since: 1, ..us })
+        );
+        assert_eq!(all.with_parts(&[]), None);
+        let since = |revisions| all.since(&revisions).map(|of| of.parts());
+        assert_eq!(since(0..=1), Some(parts[..1].to_vec()));
+        assert_eq!(since(2..=2), Some(parts[1..].to_vec()));
+        assert_eq!(since(3..=9), None);
+        // Neither a cell nor a group is a combination.
+        let one = values(&[Some("eu")]);
+        let cells = divided(metric_id(1), &["region"], &[&one]);
+        let grouped = Meter::new(metric_id(1), None, names(&["region"]), Cells::default(), 1);
+        assert!(all.id != cells.id && all.id != grouped.id);
+    }
+
+    #[test]
+    fn an_event_of_no_combination_is_not_counted() {
+        let mut meter = of_region(1, "eu");
+        meter.extend(&of_region(1, "1.5")).unwrap();
+        let number = PropertyValue::Number(Decimal::parse("1.50").unwrap());
+        let own = |region: &str| Some(of_region(1, region).only_cells([])[0]);
+        assert_eq!(cell(&meter, &[("region", "eu".into())]), own("eu"));
+        assert_eq!(cell(&meter, &[("region", number)]), own("1.5"));
+        assert_eq!(cell(&meter, &[("region", "us".into())]), None);
+        assert_eq!(cell(&meter, &[("region", PropertyValue::Null)]), None);
+        assert_eq!(cell(&meter, &[]), None);
+    }
+
     /// The cell of an event with some properties.
     fn cell(meter: &Meter, properties: &[(&str, PropertyValue)]) -> Option<CellId> {
         let properties: Properties = properties
