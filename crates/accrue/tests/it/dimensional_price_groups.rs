@@ -340,9 +340,8 @@ fn subscriptions_6_4_rows_have_as_many_amounts_as_tiers_which_join() {
     let text = "tiers[1].first_unit: found 101, a gap: expected 100, where the tier before ends";
     check(&["1", "2"], apart, text);
     check(&[], Some(Vec::new()), "tiers: found 0 tiers, expected 1 to 200");
-    let long = "1".repeat(29);
     let mut new = several(metric.item_id, [row(&["eu", "gold"], &["1"])]);
-    new.prices[0].amounts = vec![accrue::Decimal::parse(&long).unwrap()];
+    new.prices[0].amounts = vec![number(&"1".repeat(28)) * number("1.1")];
     let create = fixture.account.create_dimensional_prices(group.id, new);
     let (kind, text) = refused(&fixture, create);
     assert_eq!(kind, ErrorKind::RequestValidation);
