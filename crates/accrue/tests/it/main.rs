@@ -43,6 +43,7 @@ mod deliveries;
 mod delivery_changes;
 mod delivery_stories;
 mod deprecations;
+mod dimensional_figures;
 mod dimensional_price_groups;
 mod dimensional_prices;
 mod drafts;
