@@ -352,8 +352,7 @@ mod tests {
         assert_eq!(since(2..=2), Some(parts[1..].to_vec()));
         assert_eq!(since(3..=9), None);
         // Neither a cell nor a group is a combination.
-        let one = values(&[Some("eu")]);
-        let cells = divided(metric_id(1), &["region"], &[&one]);
+        let cells = divided(metric_id(1), &["region"], &[&[Some("eu")]]);
         let grouped = Meter::new(metric_id(1), None, names(&["region"]), Cells::default(), 1);
         assert!(all.id != cells.id && all.id != grouped.id);
     }
