@@ -183,14 +183,15 @@ proptest! {
         });
         let subscription = grouped.subscribe(prices);
         grouped.ingest(late.to_vec());
+        let count = |found: usize| u64::try_from(found).unwrap();
         let expect: Vec<_> = priced.iter().map(|(region, tier)| {
             let own = used.iter().filter(|of| (of.1, of.2) == (Some(*region), Some(*tier)));
             let own: Vec<u64> = own.map(|of| of.0.into()).collect();
             let figure = match sql {
                 SUM => own.iter().sum(),
-                COUNT => own.len() as u64,
+                COUNT => count(own.len()),
                 max if max.contains("max") => own.iter().max().copied().unwrap_or(0),
-                _ => own.iter().collect::<BTreeSet<_>>().len() as u64,
+                _ => count(own.iter().collect::<BTreeSet<_>>().len()),
             };
             let figure = Decimal::from(figure);
             format!("{figure}: {figure}")

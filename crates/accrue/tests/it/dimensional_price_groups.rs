@@ -169,7 +169,7 @@ fn subscriptions_6_2_metadata_is_merged() {
     let mut new = new_group(&fixture.metric(SUM), &["region"]);
     new.external_dimensional_price_group_id = Some(external("a"));
     new.metadata = [("a", "1"), ("b", "2")].map(|(key, value)| (key.into(), value.into())).into();
-    let group = run(fixture.account.create_dimensional_price_group(new)).unwrap();
+    run(fixture.account.create_dimensional_price_group(new)).unwrap();
     let entries = [("b".to_owned(), None), ("c".to_owned(), Some("3".to_owned()))];
     let update = DimensionalPriceGroupUpdate {
         metadata: MetadataUpdate::Merge(entries.into()),
