@@ -182,6 +182,7 @@ impl Operation {
             ("invoice_line_items", _) => "Invoice line item",
             ("metrics", _) => "Metric",
             ("prices", _) => "Price",
+            ("dimensional_price_groups", _) => "Dimensional price group",
             ("plans" | "beta", _) => "Plan",
             ("subscriptions", _) => "Subscription",
             ("events", _) => "Event",

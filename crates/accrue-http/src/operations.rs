@@ -11,6 +11,7 @@ mod coupons;
 mod credit_notes;
 mod credits;
 mod customers;
+mod dimensional_price_groups;
 mod events;
 mod invoices;
 mod issuing;
@@ -47,6 +48,7 @@ const SERVED: &[&[Operation]] = &[
     top_ups::OPERATIONS,
     metrics::OPERATIONS,
     prices::OPERATIONS,
+    dimensional_price_groups::OPERATIONS,
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
     coupons::OPERATIONS,

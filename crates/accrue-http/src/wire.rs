@@ -13,6 +13,7 @@ pub(crate) mod credits;
 mod customer_fields;
 pub(crate) mod customers;
 pub(crate) mod dates;
+pub(crate) mod dimensional_price_groups;
 pub(crate) mod events;
 pub(crate) mod invoices;
 pub(crate) mod items;

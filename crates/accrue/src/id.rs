@@ -91,6 +91,8 @@ ids! {
     CustomerId,
     /// Id of a transaction of a customer's balance.
     BalanceTransactionId,
+    /// Id of a dimensional price group.
+    DimensionalPriceGroupId,
     /// Id of an invitation of a person.
     InvitationId,
     /// Id of an invoice.
@@ -209,6 +211,12 @@ impl<Id> From<ExternalId> for IdOr<Id> {
 
 impl From<CustomerId> for IdOr<CustomerId> {
     fn from(id: CustomerId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<DimensionalPriceGroupId> for IdOr<DimensionalPriceGroupId> {
+    fn from(id: DimensionalPriceGroupId) -> Self {
         Self::Id(id)
     }
 }

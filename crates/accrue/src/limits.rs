@@ -265,19 +265,25 @@ pub const PACKAGE_UNITS: u64 = (1 << 53) - 1;
 pub const TIERS: usize = 200;
 /// The most cells of a matrix.
 pub const MATRIX_CELLS: usize = 100;
-/// The most cells of all matrices of a version of a plan, with one more for the default of each: the
-/// running total of a billing period has a figure for each.
+/// The most cells of all prices of a version of a plan, those of whole metrics aside: those of each matrix with
+/// one more for its default, and one of any other price of a dimensional price group. The running total of a
+/// billing period has a figure for each.
 pub const VERSION_CELLS: usize = 200;
 /// The most different meters of the prices of an account, those of whole metrics aside: every event is
 /// held against each.
 pub const METERS: usize = 20;
+/// The most bytes of the combinations of values that prices of dimensional price groups divide one meter by, as
+/// JSON writes them: some hundreds.
+pub const COMBINATION_BYTES: usize = 32 * 1024;
+/// The most prices of a dimensional price group that are created at once (subscriptions 6.2).
+pub const DIMENSIONAL_PRICES: usize = 100;
 /// The most groups of one meter in which the usage of a customer can be in four weeks.
 pub const GROUPS: u64 = 1_000;
-/// The most dimensions of a matrix.
+/// The most dimensions of a matrix, or of a dimensional price group.
 pub const DIMENSIONS: usize = 10;
 /// The most bytes of the values of all cells of a matrix.
 pub const MATRIX_VALUE_BYTES: usize = 24 * 1024;
-/// The longest value of a dimension of a matrix, in bytes.
+/// The longest value of a dimension, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
 /// The longest custom billing cycle, in months.
 pub const CYCLE_MONTHS: u16 = 120;

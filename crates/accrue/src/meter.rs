@@ -3,12 +3,17 @@
 //! A price declares the meter whose figures it rates. Two prices that count the same share one: a meter
 //! is identified by its parts (`docs/decisions/matrix-cells-are-meters.md`).
 
+mod combinations;
+
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+pub(crate) use self::combinations::Combinations;
 use crate::{
-    MetricId, PropertyName,
+    Error, MetricId, PropertyName,
     expression::{Expression, Fields},
 };
 
@@ -20,13 +25,25 @@ pub(crate) struct Meter {
     /// Condition on the events that it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filter: Option<Expression>,
+    /// Combinations of values that divide it: a price is for one of them, and has that part of the meter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    combinations: Option<Combinations>,
     /// Properties by whose values events are in groups, whichever values there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     group_by: Vec<PropertyName>,
     /// The cells that each group is divided into.
     cells: Cells,
-    /// The revision of the account's metrics that it came with.
-    pub(crate) since: u64,
+    /// The revision of the account's metrics that it came with: its first combination, where it has some.
+    since: u64,
+}
+
+/// Place of an event in a meter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The meter; where combinations divide it, the part of the event's own.
+    pub(crate) meter: MeterId,
+    /// The values of its combination, and then those of its group.
+    pub(crate) group: Values,
 }
 
 /// Cells that are known beforehand, and one for all that lies in none of them.
@@ -112,7 +129,58 @@ impl Meter {
         let parts =
             [text.as_deref()].into_iter().chain(counts.iter().map(|count| Some(count.as_str())));
         let id = MeterId(id_of(metric_id.as_bytes(), parts.chain(names).chain(values)));
-        Self { id, metric_id, filter, group_by, cells, since }
+        Self { id, metric_id, filter, combinations: None, group_by, cells, since }
+    }
+
+    /// Keeps only the part of one combination of the values of some properties.
+    pub(crate) fn of_combination(self, dimensions: &[PropertyName], values: &[String]) -> Self {
+        let id = MeterId(Combinations::divide(self.id, dimensions));
+        let one = Combinations::one(id, dimensions, values, self.since);
+        Self { id, combinations: Some(one), ..self }
+    }
+
+    /// Adds the combinations of a meter that is the same but for those. Tells whether it has more now.
+    ///
+    /// # Errors
+    ///
+    /// A constraint violation where there would be too many.
+    pub(crate) fn extend(&mut self, other: &Self) -> Result<bool, Error> {
+        match (&mut self.combinations, &other.combinations) {
+            (Some(own), Some(others)) => own.extend(others),
+            _ => Ok(false),
+        }
+    }
+
+    /// Returns its parts: one for each combination, or all of it.
+    pub(crate) fn parts(&self) -> Vec<MeterId> {
+        match &self.combinations {
+            Some(combinations) => combinations.ids().collect(),
+            None => vec![self.id],
+        }
+    }
+
+    /// Keeps those of its parts that are wanted; none of it where no part is.
+    pub(crate) fn with_parts(&self, wanted: &[MeterId]) -> Option<Self> {
+        self.retain(wanted.contains(&self.id), |of| of.with_parts(wanted))
+    }
+
+    /// Keeps those of its parts that came in some revisions; none of it where no part did.
+    pub(crate) fn since(&self, revisions: &RangeInclusive<u64>) -> Option<Self> {
+        self.retain(revisions.contains(&self.since), |of| of.since(revisions))
+    }
+
+    fn retain(
+        &self,
+        is_kept: bool,
+        divided: impl FnOnce(&Combinations) -> Option<Combinations>,
+    ) -> Option<Self> {
+        match &self.combinations {
+            None => is_kept.then(|| self.clone()),
+            Some(combinations) => {
+                let combinations = Some(divided(combinations)?);
+                Some(Self { combinations, ..self.clone() })
+            }
+        }
     }
 
     /// Tells whether it has groups: which there are is not known beforehand.
@@ -120,11 +188,26 @@ impl Meter {
         !self.group_by.is_empty()
     }
 
-    /// Returns the group that an event is in; none of an event that is not counted. All are in one
-    /// where there are no groups.
-    pub(crate) fn group_of(&self, fields: &Fields<'_>) -> Option<Values> {
-        let counts = self.filter.as_ref().is_none_or(|filter| filter.matches(fields));
-        counts.then(|| self.group_by.iter().map(|name| fields.text(name)).collect())
+    /// Returns where an event is; nowhere where it is not counted. All that are counted are in one group where
+    /// there are no groups.
+    pub(crate) fn place_of(&self, fields: &Fields<'_>) -> Option<Place> {
+        if !self.filter.as_ref().is_none_or(|filter| filter.matches(fields)) {
+            return None;
+        }
+        let (meter, mut group) = match &self.combinations {
+            Some(combinations) => combinations.find(fields)?,
+            None => (self.id, Values::new()),
+        };
+        group.extend(self.group_by.iter().map(|name| fields.text(name)));
+        Some(Place { meter, group })
+    }
+
+    /// Returns the groups that are known beforehand, of a meter that has no others.
+    pub(crate) fn known_groups(&self) -> Vec<Values> {
+        match &self.combinations {
+            Some(combinations) => combinations.values().collect(),
+            None => vec![Values::new()],
+        }
     }
 
     /// Returns the id of a group.
@@ -152,6 +235,14 @@ impl Meter {
         cells.chain([self.cell(group, &[])]).collect()
     }
 
+    /// Returns the cells with some values of the one group that a price is rated by, and then that of all others.
+    pub(crate) fn only_cells<'v>(
+        &self,
+        values: impl IntoIterator<Item = &'v [Option<String>]>,
+    ) -> Vec<CellId> {
+        self.cells(&self.known_groups().concat(), values)
+    }
+
     /// Returns all cells of a group.
     pub(crate) fn all_cells(&self, group: &Values) -> Vec<CellId> {
         self.cells(group, self.cells.values.iter().map(Vec::as_slice))
@@ -161,8 +252,9 @@ impl Meter {
     pub(crate) fn terms(&self) -> usize {
         const HASH: usize = 8;
         let filter = self.filter.as_ref().map_or(0, Expression::terms);
+        let divided = self.combinations.as_ref().map_or(0, Combinations::terms);
         let names = self.group_by.len().saturating_add(self.cells.dimensions.len());
-        names.saturating_add(HASH).saturating_add(filter)
+        names.saturating_add(divided).saturating_add(HASH).saturating_add(filter)
     }
 
     fn cell(&self, group: &Values, values: &[Option<String>]) -> CellId {
@@ -236,6 +328,48 @@ mod tests {
         assert_ne!(id(&filtered), id(&grouped(&[], Cells::default())));
     }
 
+    fn of_region(since: u64, region: &str) -> Meter {
+        let meter = Meter::new(metric_id(1), None, Vec::new(), Cells::default(), since);
+        meter.of_combination(&names(&["region"]), &[region.to_owned()])
+    }
+
+    #[test]
+    fn combinations_of_the_same_dimensions_are_parts_of_one_meter() {
+        let (mut all, us) = (of_region(1, "eu"), of_region(2, "us"));
+        assert_eq!(all.id, us.id);
+        let parts = [all.parts(), us.parts()].concat();
+        assert_ne!(parts[0], parts[1]);
+        assert!(all.extend(&us).unwrap());
+        assert!(!all.extend(&of_region(3, "us")).unwrap(), "it is there already");
+        assert_eq!(all.parts(), parts, "in the order of their values");
+        assert_eq!(
+            all.with_parts(&parts[1..]),
+            Some(us.clone()).map(|us| Meter { since: 1, ..us })
+        );
+        assert_eq!(all.with_parts(&[]), None);
+        let since = |revisions| all.since(&revisions).map(|of| of.parts());
+        assert_eq!(since(0..=1), Some(parts[..1].to_vec()));
+        assert_eq!(since(2..=2), Some(parts[1..].to_vec()));
+        assert_eq!(since(3..=9), None);
+        // Neither a cell nor a group is a combination.
+        let cells = divided(metric_id(1), &["region"], &[&[Some("eu")]]);
+        let grouped = Meter::new(metric_id(1), None, names(&["region"]), Cells::default(), 1);
+        assert!(all.id != cells.id && all.id != grouped.id);
+    }
+
+    #[test]
+    fn an_event_of_no_combination_is_not_counted() {
+        let mut meter = of_region(1, "eu");
+        meter.extend(&of_region(1, "1.5")).unwrap();
+        let number = PropertyValue::Number(Decimal::parse("1.50").unwrap());
+        let own = |region: &str| Some(of_region(1, region).only_cells([])[0]);
+        assert_eq!(cell(&meter, &[("region", "eu".into())]), own("eu"));
+        assert_eq!(cell(&meter, &[("region", number)]), own("1.5"));
+        assert_eq!(cell(&meter, &[("region", "us".into())]), None);
+        assert_eq!(cell(&meter, &[("region", PropertyValue::Null)]), None);
+        assert_eq!(cell(&meter, &[]), None);
+    }
+
     /// The cell of an event with some properties.
     fn cell(meter: &Meter, properties: &[(&str, PropertyValue)]) -> Option<CellId> {
         let properties: Properties = properties
@@ -244,8 +378,8 @@ mod tests {
             .collect();
         let name = EventName::parse("completion").unwrap();
         let fields = Fields::new(&name, Timestamp::MIN, &properties);
-        let group = meter.group_of(&fields)?;
-        Some(meter.cell_of(&group, &fields))
+        let place = meter.place_of(&fields)?;
+        Some(meter.cell_of(&place.group, &fields))
     }
 
     #[test]

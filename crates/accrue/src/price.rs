@@ -3,7 +3,9 @@
 mod adjustment;
 mod builder;
 mod cadence;
+mod dimensional;
 mod filter;
+mod group;
 mod model;
 mod new;
 mod rounding;
@@ -18,12 +20,18 @@ pub use self::{
     adjustment::{Adjustment, Adjustments, Discount, DiscountTier},
     builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
+    dimensional::{DimensionalPriceConfiguration, NewDimensionalPriceConfiguration},
     filter::{FilterOperator, FilterValues, PriceFilter},
+    group::{
+        DimensionalPriceFilter, DimensionalPriceGroup, DimensionalPriceGroupFilter,
+        DimensionalPriceGroupUpdate, DimensionalPriceRow, NewDimensionalPriceGroup,
+        NewDimensionalPrices, PriceStatus, TierBounds,
+    },
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
         Tiered, Unit,
     },
-    new::NewPrice,
+    new::{NewCharge, NewPrice},
     rounding::round_lines,
     scoped::{AdjustmentScope, NewAdjustment, ScopedAdjustment},
 };
@@ -64,6 +72,9 @@ pub struct Price {
     /// Property of the events by whose values invoices break its usage down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invoice_grouping_key: Option<PropertyName>,
+    /// Combination of a dimensional price group whose usage it charges (subscriptions 6.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensional_price_configuration: Option<DimensionalPriceConfiguration>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -105,57 +116,11 @@ impl Charge {
         }
     }
 
-    /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
-    /// metrics.
-    pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
-        match self {
-            Self::Usage { metric_id, model: Model::Matrix(matrix) } => {
-                Some(Meter::new(*metric_id, None, Vec::new(), cells_of(matrix), since))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the meter that divides usage by the values of a property, and each of them as the model needs
-    /// it; none for a fee.
-    fn meter_by(&self, key: &PropertyName, since: u64) -> Option<Meter> {
-        let Self::Usage { metric_id, model } = self else { return None };
-        let cells = match model {
-            Model::Matrix(matrix) => cells_of(matrix),
-            _ => Cells::default(),
-        };
-        Some(Meter::new(*metric_id, None, vec![key.clone()], cells, since))
-    }
-
     /// Returns the metric that measures it; none of a fee.
     pub(crate) const fn metric_id(&self) -> Option<MetricId> {
         match self {
             Self::Usage { metric_id, .. } => Some(*metric_id),
             Self::Fixed { .. } => None,
-        }
-    }
-
-    /// Rates what a group of a meter adds up to: its quantity and its amount.
-    pub(crate) fn rate_group(
-        &self,
-        meter: &Meter,
-        group: &Values,
-        used: impl Fn(CellId) -> Option<Decimal>,
-    ) -> (Decimal, Decimal) {
-        let cells = match self.model() {
-            Model::Matrix(matrix) => meter.cells(group, matrix.values()),
-            _ => meter.all_cells(group),
-        };
-        let quantity = Quantity::of(cells.into_iter().map(|cell| used(cell).unwrap_or_default()));
-        (quantity.total(), self.model().rate(&quantity).amount)
-    }
-
-    /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
-    pub(crate) fn cells(&self) -> Vec<CellId> {
-        match (self, self.meter(0), self.model()) {
-            (Self::Fixed { .. }, ..) => Vec::new(),
-            (_, Some(meter), Model::Matrix(matrix)) => meter.cells(&Values::new(), matrix.values()),
-            (Self::Usage { metric_id, .. }, ..) => vec![(*metric_id).into()],
         }
     }
 }
@@ -223,15 +188,62 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
+    /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
+    /// metrics.
+    pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
+        let is_divided = self.dimensional_price_configuration.is_some()
+            || matches!(self.charge.model(), Model::Matrix(_));
+        self.meter_by(Vec::new(), since).filter(|_| is_divided)
+    }
+
+    /// Returns the meter of its usage, in groups by some properties; none of a fee.
+    fn meter_by(&self, group_by: Vec<PropertyName>, since: u64) -> Option<Meter> {
+        let Charge::Usage { metric_id, model } = &self.charge else { return None };
+        let cells = match model {
+            Model::Matrix(matrix) => cells_of(matrix),
+            _ => Cells::default(),
+        };
+        let meter = Meter::new(*metric_id, None, group_by, cells, since);
+        Some(match &self.dimensional_price_configuration {
+            Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
+            None => meter,
+        })
+    }
+
+    /// Rates what a group of a meter adds up to: its quantity and its amount.
+    pub(crate) fn rate_group(
+        &self,
+        meter: &Meter,
+        group: &Values,
+        used: impl Fn(CellId) -> Option<Decimal>,
+    ) -> (Decimal, Decimal) {
+        let model = self.charge.model();
+        let cells = match model {
+            Model::Matrix(matrix) => meter.cells(group, matrix.values()),
+            _ => meter.all_cells(group),
+        };
+        let quantity = Quantity::of(cells.into_iter().map(|cell| used(cell).unwrap_or_default()));
+        (quantity.total(), model.rate(&quantity).amount)
+    }
+
+    /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
+    pub(crate) fn cells(&self) -> Vec<CellId> {
+        match (self.meter(0), self.charge.model()) {
+            (Some(meter), Model::Matrix(matrix)) => meter.only_cells(matrix.values()),
+            (Some(meter), _) => meter.only_cells([]),
+            (None, _) => self.charge.metric_id().into_iter().map(CellId::from).collect(),
+        }
+    }
+
     /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down
     /// by; as of a revision of the metrics.
     pub(crate) fn meters(&self, since: u64) -> impl Iterator<Item = Meter> {
-        self.charge.meter(since).into_iter().chain(self.grouping_meter(since))
+        self.meter(since).into_iter().chain(self.grouping_meter(since))
     }
 
     /// Returns the meter that invoices break its usage down by.
     pub(crate) fn grouping_meter(&self, since: u64) -> Option<Meter> {
-        self.charge.meter_by(self.invoice_grouping_key.as_ref()?, since)
+        self.meter_by(vec![self.invoice_grouping_key.clone()?], since)
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of

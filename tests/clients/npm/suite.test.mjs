@@ -9,6 +9,7 @@ import './webhooks.mjs';
 import './items.mjs';
 import './metrics.mjs';
 import './prices.mjs';
+import './dimensional-price-groups.mjs';
 import './plans.mjs';
 import './customers.mjs';
 import './credits.mjs';

@@ -221,6 +221,44 @@ class Suite(unittest.TestCase):
         self.assertEqual(changed.metadata, {"a": "1", "b": "2"})
         self.assertGreaterEqual(len(list(CLIENT.prices.list(limit=2))), len(MODELS))
 
+    def test_dimensional_price_groups(self):
+        external = unique("group/a b")
+        metric, groups = new_metric(), CLIENT.dimensional_price_groups
+        group = groups.create(
+            name=unique("group"),
+            billable_metric_id=metric.id,
+            dimensions=["region", "tier"],
+            external_dimensional_price_group_id=external,
+        )
+        self.assertEqual((group.dimensions, group.price_count), (["region", "tier"], 0))
+        self.assertEqual(groups.retrieve(group.id), group)
+        by_external_id = groups.external_dimensional_price_group_id
+        self.assertEqual(by_external_id.retrieve(external), group)
+        groups.update(group.id, metadata={"a": "1"})
+        changed = by_external_id.update(external, metadata={"b": "2"})
+        self.assertEqual(changed.metadata, {"a": "1", "b": "2"})
+        rows = groups.list(limit=1, billable_metric_id=metric.id)
+        self.assertEqual([row.id for row in rows], [group.id])
+        tiers = [{"first_unit": 0, "last_unit": 100}, {"first_unit": 100, "last_unit": None}]
+        created = groups.prices.create(
+            group.id,
+            model_type="tiered",
+            cadence="monthly",
+            currency="USD",
+            item_id=metric.item.id,
+            tiers=tiers,
+            prices=[
+                {"dimension_values": ["eu", "gold"], "amounts": [0.05, 0.03]},
+                {"dimension_values": ["us", "gold"], "amounts": [0.06, 0.04], "name": "gold"},
+            ],
+        )
+        self.assertEqual([price.name for price in created.data], ["eu, gold", "gold"])
+        configuration = created.data[0].dimensional_price_configuration
+        self.assertEqual(configuration.dimension_values, ["eu", "gold"])
+        listed = groups.prices.list(group.id, limit=1, status="active")
+        self.assertEqual({price.id for price in listed}, {price.id for price in created.data})
+        self.assertEqual(groups.retrieve(group.id).price_count, 2)
+
     def test_customers(self):
         external = unique("customer/a b")
         address = {"line1": "1 Main Street", "country": "DE"}

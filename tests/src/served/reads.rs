@@ -12,6 +12,7 @@ fn get(operation: &'static str, path: impl Into<String>) -> Case {
 #[must_use]
 pub fn reads(scene: &Scene) -> Vec<Case> {
     let mut all = of_catalogue(scene);
+    all.extend(of_price_groups(scene));
     all.extend(of_plans(scene));
     all.extend(of_customers(scene));
     all.extend(of_credits(scene));
@@ -32,6 +33,26 @@ fn of_catalogue(Scene { item, metric, price, .. }: &Scene) -> Vec<Case> {
         get("GET /prices", "/prices"),
         get("GET /prices/{price_id}", format!("/prices/{price}")),
         get("GET /prices/external_price_id/{external_price_id}", "/prices/external_price_id/price"),
+    ]
+}
+
+fn of_price_groups(Scene { metric, price_group, .. }: &Scene) -> Vec<Case> {
+    let groups = "/dimensional_price_groups";
+    vec![
+        get("GET /dimensional_price_groups", groups),
+        get("GET /dimensional_price_groups", format!("{groups}?billable_metric_id={metric}")),
+        get(
+            "GET /dimensional_price_groups/{dimensional_price_group_id}",
+            format!("{groups}/{price_group}"),
+        ),
+        get(
+            "GET /dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
+            format!("{groups}/external_dimensional_price_group_id/group"),
+        ),
+        get(
+            "GET /dimensional_price_groups/{dimensional_price_group_id}/prices",
+            format!("{groups}/{price_group}/prices"),
+        ),
     ]
 }
 

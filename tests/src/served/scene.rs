@@ -20,6 +20,7 @@ pub struct Scene {
     pub metric: String,
     pub archived_metric: String,
     pub price: String,
+    pub price_group: String,
     pub plan: String,
     pub fee: String,
     pub subscription: String,
@@ -75,11 +76,15 @@ impl Scene {
             })
         };
         let price = door.id("/prices", &usage("price", "USD"));
+        let price_group = door.id("/dimensional_price_groups", &price_group_of(&metric, "group"));
         let fee = json!({
             "name": "fee", "item_id": item, "cadence": "monthly", "model_type": "unit",
             "unit_config": {"unit_amount": "10"}, "fixed_price_quantity": 2,
         });
-        let prices = [usage("usage", "USD"), usage("drawn", "credits"), fee];
+        let mut regional = usage("regional", "USD");
+        regional["dimensional_price_configuration"] =
+            json!({"dimensional_price_group_id": price_group, "dimension_values": ["eu"]});
+        let prices = [usage("usage", "USD"), usage("drawn", "credits"), fee, regional];
         let prices: Vec<_> = prices.iter().map(|price| json!({"price": price})).collect();
         let plan = json!({
             "name": "plan", "currency": "USD", "external_plan_id": "plan", "prices": prices,
@@ -190,6 +195,7 @@ impl Scene {
             metric,
             archived_metric,
             price,
+            price_group,
             plan,
             fee,
             subscription,
@@ -225,6 +231,14 @@ impl Scene {
     pub fn copy(&self) -> MemoryStore {
         copied(&self.store)
     }
+}
+
+/// A dimensional price group of a metric to create.
+pub(super) fn price_group_of(metric: &str, external: &str) -> Value {
+    json!({
+        "name": "group", "billable_metric_id": metric, "dimensions": ["region"],
+        "external_dimensional_price_group_id": external,
+    })
 }
 
 /// What is said of customers that are not taxed.

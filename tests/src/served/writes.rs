@@ -1,3 +1,5 @@
+mod catalogue;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -16,9 +18,8 @@ pub(super) fn case(operation: &'static str, path: String, body: &Value, status: 
 pub fn writes(scene: &Scene) -> Vec<Case> {
     let mut all = Vec::new();
     all.extend(of_customers(scene));
-    all.extend(of_catalogue(scene));
+    all.extend(catalogue::all(scene));
     all.extend(evaluations(scene));
-    all.extend(of_plans(scene));
     all.extend(of_subscriptions(scene));
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));
@@ -50,87 +51,6 @@ fn of_customers(Scene { customer, .. }: &Scene) -> Vec<Case> {
             format!("/customers/{customer}"),
             &Value::Null,
             204,
-        ),
-    ]
-}
-
-fn of_catalogue(scene: &Scene) -> Vec<Case> {
-    let Scene { item, metric, archived_metric, price, .. } = scene;
-    let new_metric = json!({
-        "name": "new", "description": null, "item_id": item, "sql": "SELECT count(*) FROM events",
-    });
-    let new_price = json!({
-        "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
-        "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric, "currency": "USD",
-        "external_price_id": "new",
-    });
-    let metadata = json!({"metadata": {"a": "1"}});
-    let named = json!({"name": "other"});
-    let null = Value::Null;
-    vec![
-        case("POST /items", "/items".to_owned(), &named, 201),
-        case("PUT /items/{item_id}", format!("/items/{item}"), &named, 200),
-        case("POST /items/{item_id}/archive", format!("/items/{item}/archive"), &null, 200),
-        case("POST /metrics", "/metrics".to_owned(), &new_metric, 201),
-        case("PUT /metrics/{metric_id}", format!("/metrics/{metric}"), &named, 200),
-        case("POST /metrics/{metric_id}/archive", format!("/metrics/{metric}/archive"), &null, 200),
-        case(
-            "POST /metrics/{metric_id}/unarchive",
-            format!("/metrics/{archived_metric}/unarchive"),
-            &null,
-            200,
-        ),
-        case("POST /prices", "/prices".to_owned(), &new_price, 201),
-        case("PUT /prices/{price_id}", format!("/prices/{price}"), &metadata, 200),
-        case(
-            "PUT /prices/external_price_id/{external_price_id}",
-            "/prices/external_price_id/price".to_owned(),
-            &metadata,
-            200,
-        ),
-    ]
-}
-
-fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
-    let price = json!({
-        "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
-        "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric,
-    });
-    let adjustment = json!({
-        "adjustment_type": "percentage_discount", "percentage_discount": 0.5, "applies_to_all": true,
-        "currency": "USD",
-    });
-    let adjustments = json!([{"adjustment": adjustment}]);
-    let new = json!({
-        "name": "new", "currency": "USD", "prices": [{"price": price}], "adjustments": adjustments,
-    });
-    let version = json!({
-        "version": 3, "add_prices": [{"price": price}], "add_adjustments": adjustments,
-    });
-    let (change, default) = (json!({"description": "other"}), json!({"version": 2}));
-    let external = "/plans/external_plan_id/plan";
-    vec![
-        case("POST /plans", "/plans".to_owned(), &new, 201),
-        case("PUT /plans/{plan_id}", format!("/plans/{plan}"), &change, 200),
-        case("PUT /plans/external_plan_id/{external_plan_id}", external.to_owned(), &change, 200),
-        case("POST /plans/{plan_id}/versions", format!("/plans/{plan}/versions"), &version, 201),
-        case(
-            "POST /plans/external_plan_id/{external_plan_id}/versions",
-            format!("{external}/versions"),
-            &version,
-            201,
-        ),
-        case(
-            "POST /plans/{plan_id}/set_default_version",
-            format!("/plans/{plan}/set_default_version"),
-            &default,
-            200,
-        ),
-        case(
-            "POST /plans/external_plan_id/{external_plan_id}/set_default_version",
-            format!("{external}/set_default_version"),
-            &default,
-            200,
         ),
     ]
 }

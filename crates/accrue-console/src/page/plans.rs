@@ -266,6 +266,7 @@ fn configuration(price: &Price) -> Markup {
         (rows)
         @if let Some(rate) = &price.conversion_rate { tr { th scope="row" { "One " (unit) " is invoiced as" } td.number { (grouped(rate)) } } }
         @if let Some(key) = &price.invoice_grouping_key { tr { th scope="row" { "Lines of invoices are broken down by" } td { code { (key) } } } }
+        @if let Some(of) = &price.dimensional_price_configuration { tr { th scope="row" { "Only events with the values" } td { (of.dimension_values.join(", ")) } } }
         (adjustments(&price.adjustments))
     };
     table(&caption, &[Text("Of"), Number("Amount")], &rows)

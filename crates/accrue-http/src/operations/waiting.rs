@@ -1,4 +1,4 @@
-use crate::operation::Method::{self, Get, Post, Put};
+use crate::operation::Method::{self, Get, Post};
 
 /// Operations of the API that are not served, and what they wait for.
 pub(crate) struct Waiting {
@@ -84,43 +84,6 @@ pub(crate) const WAITING: &[Waiting] = &[
                 Post,
                 "/subscription_changes/{subscription_change_id}/cancel",
                 "subscription_changes.cancel",
-            ),
-        ],
-    },
-    Waiting {
-        what: "groups of prices by dimension",
-        operations: &[
-            (Get, "/dimensional_price_groups", "dimensional_price_groups.list"),
-            (Post, "/dimensional_price_groups", "dimensional_price_groups.create"),
-            (
-                Get,
-                "/dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
-                "dimensional_price_groups.external_dimensional_price_group_id.retrieve",
-            ),
-            (
-                Put,
-                "/dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
-                "dimensional_price_groups.external_dimensional_price_group_id.update",
-            ),
-            (
-                Get,
-                "/dimensional_price_groups/{dimensional_price_group_id}",
-                "dimensional_price_groups.retrieve",
-            ),
-            (
-                Put,
-                "/dimensional_price_groups/{dimensional_price_group_id}",
-                "dimensional_price_groups.update",
-            ),
-            (
-                Get,
-                "/dimensional_price_groups/{dimensional_price_group_id}/prices",
-                "dimensional_price_groups.prices.list",
-            ),
-            (
-                Post,
-                "/dimensional_price_groups/{dimensional_price_group_id}/prices",
-                "dimensional_price_groups.prices.create",
             ),
         ],
     },

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
     AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
-    Decimal, Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
-    JsonNumber, MessageId, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId,
-    PriceId, PricingUnit, PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId,
-    WebhookEndpointId, WrittenDecimal, Zone, limits,
+    Decimal, Description, DimensionalPriceGroupId, Email, EventKey, EventName, ExternalId,
+    InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata, MetadataUpdate, MetricId,
+    Name, PaymentMethodId, PlanId, PriceId, PricingUnit, PropertyName, RedemptionCode,
+    SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -334,6 +334,7 @@ ids! {
     InvoiceLineId: "invoice line item",
     ItemId: "item",
     MessageId: "webhook event",
+    DimensionalPriceGroupId: "dimensional price group",
     MetricId: "metric",
     PaymentMethodId: "payment method",
     PlanId: "plan",

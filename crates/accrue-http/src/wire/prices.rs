@@ -1,5 +1,6 @@
 //! Prices on the wire (wire 5.2).
 
+mod dimensional;
 mod discount;
 mod evaluation;
 mod model;
@@ -15,6 +16,7 @@ use accrue::{
 use serde::Serialize;
 
 use self::{
+    dimensional::DimensionalPriceConfiguration,
     discount::PriceDiscount,
     model::{Config, ModelType},
     rates::StoredRate,
@@ -107,6 +109,8 @@ response! {
         maximum_amount: Option<Decimal>,
         /// Property of the events by whose values invoices break its usage down.
         invoice_grouping_key: Option<String>,
+        /// Combination of a dimensional price group whose usage it charges.
+        dimensional_price_configuration: Option<DimensionalPriceConfiguration>,
         /// Always null: no price gives credits.
         credit_allocation: Nothing,
         /// Always null: no price is made of others.
@@ -265,6 +269,10 @@ impl Price {
             }),
             maximum_amount: adjustments.maximum.clone(),
             invoice_grouping_key: price.invoice_grouping_key.as_ref().map(ToString::to_string),
+            dimensional_price_configuration: price
+                .dimensional_price_configuration
+                .as_ref()
+                .map(DimensionalPriceConfiguration::of),
             credit_allocation: Nothing,
             composite_price_filters: Nothing,
             plan_phase_order: Nothing,

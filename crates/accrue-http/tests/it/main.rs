@@ -22,6 +22,7 @@ mod credits;
 mod customer_costs;
 mod customers;
 mod described;
+mod dimensional_price_groups;
 mod documents;
 mod dry_runs;
 mod errors;

@@ -68,6 +68,7 @@ fn wire_5_2_a_usage_price_is_answered_whole() {
         "maximum": null,
         "maximum_amount": null,
         "invoice_grouping_key": "models",
+        "dimensional_price_configuration": null,
         "credit_allocation": null,
         "composite_price_filters": null,
         "plan_phase_order": null,
@@ -238,7 +239,6 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
     let tiers = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": [1]}});
     for (name, value) in [
-        ("dimensional_price_configuration", json!({"dimension_values": ["a"]})),
         ("license_type_id", json!("seat")),
         ("billed_in_advance", json!(true)),
         ("unit_config", json!({"unit_amount": "1", "prorated": true})),

@@ -15,6 +15,7 @@ pub(super) mod credit_notes;
 pub(super) mod credits;
 pub(super) mod customers;
 pub(super) mod deliveries;
+pub(super) mod dimensional_price_groups;
 pub(super) mod documents;
 pub(super) mod event_volume;
 pub(super) mod events;

@@ -30,6 +30,7 @@ pub(super) mod people;
 pub(super) mod periods;
 pub(super) mod places;
 pub(super) mod plans;
+pub(super) mod price_groups;
 pub(super) mod prices;
 pub(super) mod sent_messages;
 pub(super) mod subscriptions;

@@ -144,6 +144,7 @@ impl Invoice {
             },
             adjustments: Adjustments::default(),
             invoice_grouping_key: None,
+            dimensional_price_configuration: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
             created_at: now,

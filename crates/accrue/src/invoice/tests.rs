@@ -37,7 +37,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         let new = NewPrice::builder(Name::parse("price").unwrap(), ItemId::from_bytes([1; 16]));
         let mut new = new.billed(Cadence::Monthly, unit).charge(charge);
         new.conversion_rate = worth.map(number);
-        let price = new.decide(PriceId::from_bytes(id(place)), of.created_at).unwrap();
+        let price = new.decide(PriceId::from_bytes(id(place)), None, of.created_at).unwrap();
         let none = BTreeMap::new();
         let interval = cut(&of, &none).interval(&price);
         of.price_intervals.push(interval);

@@ -125,7 +125,7 @@ fn price(index: usize, cadence: Cadence, minimum: Option<u32>, beyond: &str) -> 
     let minimum = minimum.map(|minimum| Decimal::from(u64::from(minimum)));
     new.adjustments = Adjustments { minimum, ..Adjustments::default() };
     let id = PriceId::from_bytes([u8::try_from(index).unwrap(); 16]);
-    Arc::new(new.decide(id, day(0)).unwrap())
+    Arc::new(new.decide(id, None, day(0)).unwrap())
 }
 
 fn alert(id: AlertId, condition: Condition) -> Alert {

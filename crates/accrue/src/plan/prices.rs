@@ -75,15 +75,16 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
     let cells = prices.iter().map(cells).fold(0, usize::saturating_add);
     if cells > limits::VERSION_CELLS {
         let most = limits::VERSION_CELLS;
-        let detail = format!("the matrices have {cells} cells together, expected at most {most}");
+        let detail = format!("the prices have {cells} cells together, expected at most {most}");
         return Err(Error::constraint(detail));
     }
     Ok(())
 }
 
 fn cells(price: &Price) -> usize {
-    match price.charge.model() {
-        Model::Matrix(matrix) => matrix.matrix_values.len().saturating_add(1),
-        _ => 0,
+    match (price.charge.model(), &price.dimensional_price_configuration) {
+        (Model::Matrix(matrix), _) => matrix.matrix_values.len().saturating_add(1),
+        (_, Some(_)) => 1,
+        (_, None) => 0,
     }
 }

@@ -2,7 +2,7 @@ use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Charge, Model, check_bounds, check_not_negative};
+use super::{Model, NewCharge, check_bounds, check_not_negative};
 use crate::{Decimal, Error, Fraction, limits};
 
 /// Adjustments of the amount of a price in a period.
@@ -84,7 +84,7 @@ impl Adjustments {
         discounts.chain(minimum).chain(self.maximum.iter().cloned().map(Adjustment::Maximum))
     }
 
-    pub(super) fn check(&self, charge: &Charge) -> Result<(), Error> {
+    pub(super) fn check(&self, charge: &NewCharge) -> Result<(), Error> {
         for (index, discount) in self.discounts.iter().enumerate() {
             let at = format!("adjustments.discounts[{index}]");
             discount.check(&at, charge)?;
@@ -189,15 +189,15 @@ impl Discount {
         }
     }
 
-    fn check(&self, at: &str, charge: &Charge) -> Result<(), Error> {
-        match (self, charge) {
+    fn check(&self, at: &str, charge: &NewCharge) -> Result<(), Error> {
+        match (self, charge.model()) {
             (Self::Percentage(_), _) => Ok(()),
             (Self::TieredPercentage(tiers), _) => check_tiers(&format!("{at}.tiers"), tiers),
-            (Self::Usage(_), Charge::Fixed { .. }) => {
+            (Self::Usage(_), _) if charge.is_fixed() => {
                 let message = "found a discount of units on a fixed price, expected a usage price";
                 Err(Error::invalid(at, message))
             }
-            (Self::Usage(_), Charge::Usage { model: Model::Matrix(_), .. }) => {
+            (Self::Usage(_), Model::Matrix(_)) => {
                 let message = "found a discount of units on a matrix, whose units are not alike";
                 Err(Error::invalid(at, message))
             }

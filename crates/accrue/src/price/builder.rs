@@ -1,4 +1,7 @@
-use super::{Adjustments, BillingMode, Cadence, Charge, Model, NewPrice, Unit};
+use super::{
+    Adjustments, BillingMode, Cadence, Charge, Model, NewCharge, NewDimensionalPriceConfiguration,
+    NewPrice, Unit,
+};
 use crate::{Carried, Decimal, ItemId, Metadata, MetricId, Name, PricingUnit};
 
 /// Builder of a price, which begins with its name and its item.
@@ -56,6 +59,14 @@ impl BilledPriceBuilder {
         self.charge(Charge::Usage { metric_id, model })
     }
 
+    /// Returns a price of the usage of one combination of a dimensional price group, which the metric of the
+    /// group measures.
+    #[must_use]
+    pub fn usage_of(self, of: NewDimensionalPriceConfiguration, model: Model) -> NewPrice {
+        let price = self.new_charge(NewCharge::UsageOfGroup(model));
+        NewPrice { dimensional_price_configuration: Some(of), ..price }
+    }
+
     /// Returns a fee of one unit that falls due when its billing period begins.
     #[must_use]
     pub fn fee_in_advance(self, unit_amount: Decimal) -> NewPrice {
@@ -71,6 +82,10 @@ impl BilledPriceBuilder {
     /// Returns a price of any charge, such as a fee of several units.
     #[must_use]
     pub fn charge(self, charge: Charge) -> NewPrice {
+        self.new_charge(charge.into())
+    }
+
+    fn new_charge(self, charge: NewCharge) -> NewPrice {
         let Self { name, item_id, cadence, currency } = self;
         NewPrice {
             name,
@@ -80,6 +95,7 @@ impl BilledPriceBuilder {
             charge,
             adjustments: Adjustments::default(),
             invoice_grouping_key: None,
+            dimensional_price_configuration: None,
             conversion_rate: None,
             external_price_id: None,
             metadata: Metadata::new(),

@@ -45,7 +45,7 @@ pub struct Rating {
 }
 
 /// Operations of every model.
-trait Rates {
+pub(super) trait Rates {
     /// Says what is wrong with the configuration.
     fn check(&self) -> Result<(), Error>;
 

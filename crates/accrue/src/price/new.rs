@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Adjustments, Cadence, Charge, Cycle, Model, Price, PriceBuilder, check_bounds,
-    check_not_negative,
+    Adjustments, Cadence, Charge, Cycle, DimensionalPriceConfiguration, DimensionalPriceGroup,
+    Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, check_bounds, check_not_negative,
 };
 use crate::{
-    Carried, Decimal, Error, ExternalId, ItemId, Metadata, Name, PriceId, PricingUnit,
+    Carried, Decimal, Error, ExternalId, ItemId, Metadata, MetricId, Name, PriceId, PricingUnit,
     PropertyName, Timestamp, limits, metadata,
 };
 
@@ -21,13 +21,17 @@ pub struct NewPrice {
     /// Cadence: how often it bills.
     pub cadence: Cadence,
     /// Charge: usage, or a fixed quantity.
-    pub charge: Charge,
+    pub charge: NewCharge,
     /// Adjustments of its amounts.
     pub adjustments: Adjustments,
     /// Property of the events by whose values invoices break its usage down (invoicing 6.1): one part of a line
     /// for each value, with its share of the amount. The metric counts or sums, and a customer's usage has at
     /// most [1,000](crate::limits::GROUPS) values in four weeks. For a price of usage.
     pub invoice_grouping_key: Option<PropertyName>,
+    /// Combination of a dimensional price group whose usage it charges (subscriptions 6.3). For a price of
+    /// usage, of the group's metric, which is not a latest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensional_price_configuration: Option<NewDimensionalPriceConfiguration>,
     /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
     /// The caller's alias, unique in the account.
@@ -39,15 +43,93 @@ pub struct NewPrice {
     pub carried: Carried,
 }
 
+/// Charge of a price to create.
+///
+/// ```
+/// # use accrue::{Decimal, MetricId, price::{Charge, Model, NewCharge, Unit}};
+/// # fn charges(metric_id: MetricId) {
+/// let model = Model::Unit(Unit::new(Decimal::from(2)));
+/// let usage: NewCharge = Charge::Usage { metric_id, model }.into();
+/// assert!(!usage.is_fixed());
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NewCharge {
+    /// Usage that the metric of the price's dimensional price group measures, with the model that rates it.
+    UsageOfGroup(Model),
+    /// Charge as it will be.
+    #[serde(untagged)]
+    Of(Charge),
+}
+
+impl From<Charge> for NewCharge {
+    fn from(charge: Charge) -> Self {
+        Self::Of(charge)
+    }
+}
+
+impl NewCharge {
+    /// Returns the model that rates the quantity.
+    #[must_use]
+    pub const fn model(&self) -> &Model {
+        match self {
+            Self::Of(charge) => charge.model(),
+            Self::UsageOfGroup(model) => model,
+        }
+    }
+
+    /// Tells whether it is a fee: charged whatever is used.
+    #[must_use]
+    pub const fn is_fixed(&self) -> bool {
+        match self {
+            Self::Of(charge) => charge.is_fixed(),
+            Self::UsageOfGroup(_) => false,
+        }
+    }
+
+    /// Returns the metric that it names.
+    pub(crate) const fn metric_id(&self) -> Option<MetricId> {
+        match self {
+            Self::Of(charge) => charge.metric_id(),
+            Self::UsageOfGroup(_) => None,
+        }
+    }
+
+    /// Returns the charge, of a price of a group or of none.
+    fn decide(self, group: Option<&DimensionalPriceGroup>) -> Result<Charge, Error> {
+        match (self, group) {
+            (Self::Of(charge), _) => Ok(charge),
+            (Self::UsageOfGroup(model), Some(group)) => {
+                Ok(Charge::Usage { metric_id: group.metric_id, model })
+            }
+            (Self::UsageOfGroup(_), None) => {
+                let message = "is missing, and the metric is that of a group";
+                Err(Error::invalid("dimensional_price_configuration", message))
+            }
+        }
+    }
+}
+
 impl NewPrice {
     /// Begins a price with its name and its item.
     pub const fn builder(name: Name, item_id: ItemId) -> PriceBuilder {
         PriceBuilder { name, item_id }
     }
 
-    pub(crate) fn decide(self, id: PriceId, now: Timestamp) -> Result<Price, Error> {
+    /// Decides what it will be, with the dimensional price group that it is of.
+    pub(crate) fn decide(
+        self,
+        id: PriceId,
+        group: Option<&DimensionalPriceGroup>,
+        now: Timestamp,
+    ) -> Result<Price, Error> {
         metadata::check(&self.metadata)?;
         self.check()?;
+        let configuration = self.dimensional_price_configuration.zip(group);
+        let configuration = configuration
+            .map(|(own, group)| DimensionalPriceConfiguration::decide(own, group, &self.charge));
         Ok(Price {
             id,
             external_price_id: self.external_price_id,
@@ -56,9 +138,10 @@ impl NewPrice {
             currency: self.currency,
             conversion_rate: self.conversion_rate,
             cadence: self.cadence,
-            charge: self.charge,
+            charge: self.charge.decide(group)?,
             adjustments: self.adjustments,
             invoice_grouping_key: self.invoice_grouping_key,
+            dimensional_price_configuration: configuration.transpose()?,
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
@@ -69,6 +152,9 @@ impl NewPrice {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.check_charge()?;
         self.check_cycle()?;
+        if let Some(own) = &self.dimensional_price_configuration {
+            own.check().map_err(|error| error.within("dimensional_price_configuration"))?;
+        }
         invoicing_cycle(&self.carried)?;
         if let Some(rate) = &self.conversion_rate {
             check_bounds("conversion_rate", rate)?;
@@ -86,19 +172,19 @@ impl NewPrice {
 
     fn check_charge(&self) -> Result<(), Error> {
         match &self.charge {
-            Charge::Usage { .. } if self.cadence.cycle().is_none() => {
-                let message = "found one_time, expected a recurring cadence for a usage price";
-                return Err(Error::invalid("cadence", message));
-            }
-            Charge::Fixed { model: Model::Matrix(_), .. } => {
+            NewCharge::Of(Charge::Fixed { model: Model::Matrix(_), .. }) => {
                 let message = "found matrix, expected a model that needs no events: a fixed price \
                                has none";
                 return Err(Error::invalid("charge.model", message));
             }
-            Charge::Fixed { quantity, .. } => {
+            NewCharge::Of(Charge::Fixed { quantity, .. }) => {
                 check_not_negative("charge.quantity", quantity)?;
             }
-            Charge::Usage { .. } => {}
+            _ if self.cadence.cycle().is_none() => {
+                let message = "found one_time, expected a recurring cadence for a usage price";
+                return Err(Error::invalid("cadence", message));
+            }
+            _ => {}
         }
         self.charge.model().check().map_err(|error| error.within("charge.model"))
     }

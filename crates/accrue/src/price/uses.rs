@@ -8,9 +8,9 @@ use crate::{
 impl NewPrice {
     /// Refuses a price of an item or a metric that no new price can have.
     ///
-    /// A matrix cannot rate the latest value: each cell would have a latest value of its own, with
-    /// the event that it came from, and the running total of a billing period would not fit a row. Invoices
-    /// break down what adds up over the values of a property.
+    /// Cells cannot have the latest value: each would have one of its own, with the event that it came from,
+    /// and the running total of a billing period would not fit a row. Invoices break down what adds up over the
+    /// values of a property.
     pub(crate) fn check_uses(&self, item: &Item, metric: Option<&Metric>) -> Result<(), Error> {
         if item.archived_at.is_some() {
             return Err(Error::constraint(format!("the item {} is archived", item.id)));
@@ -22,6 +22,10 @@ impl NewPrice {
         let function = metric.sql.function();
         if let (Model::Matrix(_), Function::Latest(_)) = (self.charge.model(), function) {
             return Err(Error::constraint("a matrix cannot rate the latest value of a property"));
+        }
+        if let (Some(_), Function::Latest(_)) = (&self.dimensional_price_configuration, function) {
+            let detail = "a dimensional price cannot rate the latest value of a property";
+            return Err(Error::constraint(detail));
         }
         let adds_up =
             matches!(function, Function::CountAll | Function::Count(_) | Function::Sum(_));

@@ -31,7 +31,7 @@ impl RatedInterval {
         let periods = subscription.periods_of_interval(interval);
         let is_once = interval.cadence.cycle().is_none();
         let invoicing = price.invoicing_cycle();
-        Self { cells: price.charge.cells(), price, quantities, periods, is_once, invoicing }
+        Self { cells: price.cells(), price, quantities, periods, is_once, invoicing }
     }
 
     pub(super) fn is_fee(&self) -> bool {

@@ -40,7 +40,7 @@ fn price(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<crat
     let name = Name::parse("price").unwrap();
     let mut new = NewPrice::builder(name, item).billed(cadence, usd).charge(charge);
     new.adjustments = adjustments;
-    Arc::new(new.decide(PriceId::from_bytes([1; 16]), at("2026-03-01T00:00:00Z")).unwrap())
+    Arc::new(new.decide(PriceId::from_bytes([1; 16]), None, at("2026-03-01T00:00:00Z")).unwrap())
 }
 
 const METRIC: MetricId = MetricId::from_bytes([7; 16]);

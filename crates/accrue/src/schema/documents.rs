@@ -16,7 +16,7 @@ pub(crate) use super::{
     deadline::{Deadline, Owner},
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
     message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},
-    plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
+    plan::{Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
     subscription::{SubscriptionOf, Terms},
     usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},

@@ -3,9 +3,9 @@ use smallvec::SmallVec;
 use super::{Owner, Slot};
 use crate::{
     AccountId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
-    CustomerId, Error, EventKey, ExternalId, IdempotencyKey, InvitationId, InvoiceId, ItemId,
-    MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit, RedemptionCode, SessionId,
-    SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
+    CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, InvitationId,
+    InvoiceId, ItemId, MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit, RedemptionCode,
+    SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -78,6 +78,7 @@ macro_rules! parts {
 
 parts! {
     AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
+    DimensionalPriceGroupId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
     MessageId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,
     SessionId: |id| id.as_bytes();

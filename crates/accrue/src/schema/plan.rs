@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, MetricId, PlanId, PriceId, Timestamp,
+    AlertId, DimensionalPriceGroupId, MetricId, PlanId, PriceId, Timestamp,
     meter::MeterId,
     price::{Cycle, PricedUsage, ScopedAdjustment},
     subscription::SubscriptionEntry,
@@ -25,6 +25,12 @@ pub(crate) struct Catalogue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PriceAlias {
     pub(crate) price_id: PriceId,
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DimensionalPriceGroupAlias {
+    pub(crate) group_id: DimensionalPriceGroupId,
 }
 
 /// Whose alias it is.

@@ -28,7 +28,7 @@ fn price(place: u8, cadence: Cadence, charge: Charge, minimum: Option<&str>) -> 
     let usd = Currency::parse("USD").unwrap();
     let mut new = NewPrice::builder(name, item).billed(cadence, usd).charge(charge);
     new.adjustments = Adjustments { minimum: minimum.map(number), ..Adjustments::default() };
-    new.decide(id(place), at("2026-03-01T00:00:00Z")).unwrap()
+    new.decide(id(place), None, at("2026-03-01T00:00:00Z")).unwrap()
 }
 
 fn unit(amount: &str) -> Model {

@@ -1,13 +1,13 @@
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     ops::RangeInclusive,
 };
 
 use super::reading::{Group, Reading};
 use crate::{
-    EventKey, MetricId,
+    Error, EventKey, MetricId,
     expression::{Expression, Fields},
-    meter::{CellId, Meter, MeterId, Values},
+    meter::{CellId, Meter, MeterId, Place, Values},
     metric::{Function, Metric},
 };
 
@@ -41,14 +41,23 @@ impl Meters {
     }
 
     /// Returns everything that is in one of some sets, once.
-    pub(crate) fn together<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
-        let (mut metrics, mut divided) = (BTreeMap::new(), BTreeMap::new());
+    ///
+    /// # Errors
+    ///
+    /// A constraint violation where a meter would have too many combinations.
+    pub(crate) fn together<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Result<Self, Error> {
+        let (mut metrics, mut divided) = (BTreeMap::new(), BTreeMap::<_, Meter>::new());
         for set in sets {
             metrics.extend(set.metrics.iter().map(|metric| (metric.id, metric.clone())));
-            divided.extend(set.divided.iter().map(|meter| (meter.id, meter.clone())));
+            for meter in &set.divided {
+                match divided.entry(meter.id) {
+                    Entry::Vacant(vacant) => drop(vacant.insert(meter.clone())),
+                    Entry::Occupied(known) => drop(known.into_mut().extend(meter)?),
+                }
+            }
         }
         let revision = metrics.values().map(|metric| metric.since).max().unwrap_or_default();
-        Self::all(revision, metrics.into_values().collect(), divided.into_values().collect())
+        Ok(Self::all(revision, metrics.into_values().collect(), divided.into_values().collect()))
     }
 
     /// Keeps only the metrics as a whole.
@@ -62,13 +71,13 @@ impl Meters {
         self
     }
 
-    /// Keeps all metrics, but only some of the meters that divide them.
+    /// Keeps all metrics, but only some of the meters that divide them, or of their parts.
     pub(crate) fn with_divided(&self, meters: &[MeterId]) -> Self {
-        let wanted = self.divided.iter().filter(|meter| meters.contains(&meter.id));
-        Self { divided: wanted.cloned().collect(), ..self.clone() }
+        let wanted = self.divided.iter().filter_map(|meter| meter.with_parts(meters));
+        Self { divided: wanted.collect(), ..self.clone() }
     }
 
-    /// Keeps only some metrics, and some of the meters that divide them.
+    /// Keeps only some metrics, and some of the meters that divide them, or of their parts.
     pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, meters: &[MeterId]) -> Self {
         let mut meters = self.with_divided(meters);
         meters.metrics.retain(|metric| metrics.contains(&metric.id));
@@ -77,8 +86,8 @@ impl Meters {
 
     /// Keeps only those that were there in some revisions of the set.
     pub(crate) fn since(&self, revisions: RangeInclusive<u64>) -> Self {
-        let divided = self.divided.iter().filter(|meter| revisions.contains(&meter.since));
-        let divided: Vec<_> = divided.cloned().collect();
+        let divided = self.divided.iter().filter_map(|meter| meter.since(&revisions));
+        let divided: Vec<_> = divided.collect();
         let metrics = self.metrics.iter().filter(|metric| {
             let is_divided = divided.iter().any(|meter| meter.metric_id == metric.id);
             is_divided || revisions.contains(&metric.since)
@@ -97,9 +106,9 @@ impl Meters {
         Self { filter, ..self }
     }
 
-    /// Returns the groups of a meter that are known.
-    pub(crate) fn groups_of(&self, meter: MeterId) -> impl Iterator<Item = &Values> {
-        self.groups.get(&meter).into_iter().flatten()
+    /// Returns the groups that are known, each with the meter, or the part of one, that it is of.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (MeterId, &Values)> {
+        self.groups.iter().flat_map(|(meter, groups)| groups.iter().map(|of| (*meter, of)))
     }
 
     /// Adds groups that there are.
@@ -134,11 +143,12 @@ impl Meters {
         let (function, at) = (metric.sql.function(), fields.timestamp());
         let plain = Reading::new(metric.id, function, contribution, at, key);
         for meter in self.divided(metric) {
-            let Some(values) = meter.group_of(fields) else { continue };
+            let Some(place) = meter.place_of(fields) else { continue };
+            let Place { meter: part, group: values } = place;
             let cell = meter.cell_of(&values, fields);
             let group = meter.has_groups().then(|| Group { id: meter.group_id(&values), values });
             let amount = plain.amount.clone();
-            readings.push(Reading { cell, meter: Some(meter.id), group, amount });
+            readings.push(Reading { cell, meter: Some(part), group, amount });
         }
         if self.has(metric) {
             readings.push(plain);
@@ -187,9 +197,11 @@ impl Meters {
 
     fn cells_of(&self, meter: &Meter) -> Vec<CellId> {
         if !meter.has_groups() {
-            return meter.all_cells(&Values::new());
+            let known = meter.known_groups();
+            return known.iter().flat_map(|values| meter.all_cells(values)).collect();
         }
-        let known = self.groups.get(&meter.id).into_iter().flatten();
+        let parts = meter.parts().into_iter();
+        let known = parts.flat_map(|part| self.groups.get(&part).into_iter().flatten());
         known.flat_map(|values| meter.all_cells(values)).collect()
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) cell: CellId,
-    /// Meter that it is a cell of, where it is no whole metric.
+    /// Meter, or part of one, that it is a cell of, where it is no whole metric.
     pub(crate) meter: Option<MeterId>,
     /// Group that it is a cell of, where the meter has groups.
     pub(crate) group: Option<Group>,

@@ -4,7 +4,9 @@ use accrue::{
     Currency, Decimal, ErrorKind, MetricId,
     alert::{NewAlert, Thresholds},
     plan::{NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
-    price::{Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Tier, Tiered},
+    price::{
+        Adjustments, Cadence, Charge, Cycle, Discount, Model, NewCharge, NewPrice, Tier, Tiered,
+    },
     subscription::{BillingAnchor, NewSubscription},
 };
 
@@ -42,7 +44,7 @@ fn tiers_adjoin_from_zero_on() {
         };
         let model = Model::Tiered(Tiered::new(tiers.iter().map(tier)));
         let mut price = fixture.usage_at("1", &metric);
-        price.charge = Charge::Usage { metric_id: metric.id, model };
+        price.charge = Charge::Usage { metric_id: metric.id, model }.into();
         let detail = format!("charge.model.tiered.tiers{expect}");
         check(&fixture, &price, ErrorKind::RequestValidation, &detail);
     };
@@ -78,8 +80,10 @@ fn amounts_that_cannot_be_are_refused() {
     let wrong = |price: NewPrice, detail: &str| {
         check(&fixture, &price, ErrorKind::RequestValidation, detail);
     };
-    let Charge::Fixed { model, billing_mode, .. } = fee.charge.clone() else { panic!() };
-    let charge = Charge::Fixed { quantity: number("-0.5"), model, billing_mode };
+    let NewCharge::Of(Charge::Fixed { model, billing_mode, .. }) = fee.charge.clone() else {
+        panic!()
+    };
+    let charge = Charge::Fixed { quantity: number("-0.5"), model, billing_mode }.into();
     let detail = "charge.quantity: found -0.5, expected 0 or more";
     wrong(NewPrice { charge, ..fee.clone() }, detail);
 
@@ -128,8 +132,8 @@ fn a_usage_price_has_a_metric_that_exists_and_is_not_archived() {
     let fixture = Fixture::new();
     let metric = fixture.metric(SUM);
     let mut price = fixture.usage_at("1", &metric);
-    let Charge::Usage { model, .. } = price.charge.clone() else { panic!() };
-    price.charge = Charge::Usage { metric_id: unknown(), model };
+    let model = price.charge.model().clone();
+    price.charge = Charge::Usage { metric_id: unknown(), model }.into();
     let detail = format!("no metric with identifier {}", unknown());
     check(&fixture, &price, ErrorKind::ResourceNotFound, &detail);
     let price = fixture.usage_at("1", &metric);

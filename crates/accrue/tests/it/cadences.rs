@@ -21,7 +21,7 @@ fn tiered(fixture: &Fixture, metric: &accrue::metric::Metric, cadence: Cadence) 
     let tiers = vec![tier("0", Some("10"), "1"), tier("10", None, "2")];
     let model = Model::Tiered(Tiered::new(tiers));
     let mut new = fixture.per_unit(metric, cadence);
-    new.charge = Charge::Usage { metric_id: metric.id, model };
+    new.charge = Charge::Usage { metric_id: metric.id, model }.into();
     new
 }
 
@@ -196,7 +196,7 @@ fn credits_that_paid_for_a_quarter_come_back_in_its_last_month() {
         let tiers = vec![tier(Some("10"), "2"), tier(None, "1")];
         let model = Model::Bulk(accrue::price::Bulk::new(tiers));
         let mut quarterly = fixture.per_unit(metric, Cadence::Quarterly);
-        quarterly.charge = Charge::Usage { metric_id: metric.id, model };
+        quarterly.charge = Charge::Usage { metric_id: metric.id, model }.into();
         quarterly.currency = unit(CREDITS);
         [fixture.usage_at("0", metric), quarterly]
     });

@@ -133,7 +133,7 @@ fn timeframes_that_adjoin_add_up() {
         let tiers = vec![tier("0", Some("3"), "2"), tier("3", None, "0.3333")];
         let model = Model::Tiered(Tiered::new(tiers));
         let mut tiered = fixture.usage_at("1", metric);
-        tiered.charge = Charge::Usage { metric_id: metric.id, model };
+        tiered.charge = Charge::Usage { metric_id: metric.id, model }.into();
         tiered.adjustments.minimum = Some(number("9"));
         tiered.adjustments.maximum = Some(number("20"));
         let weekly = Cadence::Custom(Cycle::Days(7));
@@ -173,7 +173,7 @@ fn the_parts_of_a_line_add_up_to_its_subtotal() {
         let tiers = vec![tier("0", Some("3"), "2"), tier("3", None, "0.5")];
         let mut tiered = fixture.usage_at("1", metric);
         let model = Model::Tiered(Tiered::new(tiers));
-        tiered.charge = Charge::Usage { metric_id: metric.id, model };
+        tiered.charge = Charge::Usage { metric_id: metric.id, model }.into();
         [tiered]
     });
     priced.use_now("a", "5");

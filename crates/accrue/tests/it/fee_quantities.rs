@@ -213,7 +213,8 @@ fn quantities_are_rated_by_the_model() {
             quantity: number("1"),
             model: Model::Tiered(tiered),
             billing_mode: BillingMode::InAdvance,
-        };
+        }
+        .into();
         fee
     });
     seats.change("2027-03-11T08:00:00Z", "4");

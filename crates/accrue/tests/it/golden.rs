@@ -4,6 +4,7 @@
 mod bills;
 mod messages;
 mod people;
+mod price_groups;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -85,6 +86,7 @@ fn story() -> Fixture {
     bills::list_payment_methods(&fixture);
     messages::send(&fixture);
     people::work(&fixture);
+    price_groups::price(&fixture, &sum);
     fixture
 }
 
@@ -223,7 +225,7 @@ fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
 /// A version of a plan with a price of every form, and a subscription to it that has yet to begin.
 fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
     let usage = |model, cadence| NewPrice {
-        charge: Charge::Usage { metric_id: metric.id, model },
+        charge: Charge::Usage { metric_id: metric.id, model }.into(),
         ..fixture.per_unit(metric, cadence)
     };
     let monthly = Cadence::Monthly;
@@ -254,7 +256,8 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
         quantity: number("2"),
         model: Model::Unit(Unit::new(number("9.99"))),
         billing_mode: BillingMode::InArrear,
-    };
+    }
+    .into();
     let plan = fixture.priced_plan(prices.map(PlanPrice::from));
     let first = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
 

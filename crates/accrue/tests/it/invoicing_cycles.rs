@@ -37,7 +37,7 @@ fn every_ten_days() -> Invoiced {
         ];
         let mut price = fixture.usage_at("1", metric);
         let model = Model::Tiered(Tiered::new(tiers));
-        price.charge = Charge::Usage { metric_id: metric.id, model };
+        price.charge = Charge::Usage { metric_id: metric.id, model }.into();
         vec![every(10, "day", price)]
     });
     invoiced.fixture.set(START);
@@ -84,7 +84,7 @@ fn quarter_by_months(tiers: &[Tier], quantities: &[String]) -> Vec<Decimal> {
     let invoiced = invoiced_with(|fixture, metric| {
         let mut price = fixture.usage_at("1", metric);
         let model = Model::Tiered(Tiered::new(tiers.iter().cloned()));
-        price.charge = Charge::Usage { metric_id: metric.id, model };
+        price.charge = Charge::Usage { metric_id: metric.id, model }.into();
         price.cadence = Cadence::Quarterly;
         vec![every(1, "month", price)]
     });

@@ -25,7 +25,7 @@ fn by_region(price: NewPrice) -> NewPrice {
 }
 
 fn rated(fixture: &Fixture, metric: &Metric, model: Model) -> NewPrice {
-    let charge = Charge::Usage { metric_id: metric.id, model };
+    let charge = Charge::Usage { metric_id: metric.id, model }.into();
     by_region(NewPrice { charge, ..fixture.usage_at("2", metric) })
 }
 

@@ -2,7 +2,7 @@ use accrue::{
     ErrorKind,
     idempotency::Freshness,
     plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
-    price::{Cadence, Cycle},
+    price::{Cadence, Cycle, NewCharge},
 };
 
 use crate::support::fixture::{COUNT, Fixture, block_on, external, name, refused, run, usd};
@@ -19,7 +19,7 @@ fn a_plan_begins_with_the_prices_of_its_first_version() {
     let first = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
     assert_eq!((first.plan_id, first.version), (plan.id, PlanVersion::FIRST));
     assert_eq!(first.created_at, plan.created_at);
-    assert_eq!(first.prices[0].charge, usage.charge, "in the order given");
+    assert_eq!(NewCharge::from(first.prices[0].charge.clone()), usage.charge, "in the order given");
     let seats = block_on(fixture.account.fetch_price(external("seats"))).unwrap();
     assert_eq!(first.prices[1], seats);
 }
@@ -160,7 +160,7 @@ fn its_matrices_have_at_most_200_cells_with_the_default_cells() {
     let metric = fixture.metric(COUNT);
     let matrix = |cells| fixture.by_region(&metric, cells).into();
     check(&fixture, &[matrix(100), matrix(98)], Ok(Cycle::MONTH));
-    let detail = "the matrices have 201 cells together, expected at most 200";
+    let detail = "the prices have 201 cells together, expected at most 200";
     let prices = [matrix(100), matrix(99)];
     check(&fixture, &prices, Err((ErrorKind::ConstraintViolation, detail)));
 }

@@ -34,7 +34,7 @@ impl Fixture {
     pub(crate) fn new_price_of(&self, sql: &str, model: Model) -> NewPrice {
         let metric = self.metric(sql);
         NewPrice {
-            charge: Charge::Usage { metric_id: metric.id, model },
+            charge: Charge::Usage { metric_id: metric.id, model }.into(),
             ..self.per_unit(&metric, Cadence::Monthly)
         }
     }
@@ -350,7 +350,8 @@ fn a_fixed_price_rates_no_usage() {
         quantity: number("2"),
         model: each("1"),
         billing_mode: BillingMode::InArrear,
-    };
+    }
+    .into();
     let fee = run(fixture.account.create_price(fee)).unwrap().id;
     let refused = refusal(fixture.evaluate(fee, &by_region()));
     assert_eq!(refused, (ErrorKind::ConstraintViolation, None));

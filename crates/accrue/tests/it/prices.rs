@@ -24,7 +24,7 @@ fn one_is_found_by_its_id_and_by_its_external_id() {
     new.external_price_id = Some(external("calls"));
     new.conversion_rate = Some(number("0.01"));
     let price = run(fixture.account.create_price(new.clone())).unwrap();
-    assert_eq!((&price.charge, price.cadence), (&new.charge, Cadence::Quarterly));
+    assert_eq!((price.charge.clone().into(), price.cadence), (new.charge, Cadence::Quarterly));
     assert_eq!(price.conversion_rate, Some(number("0.01")));
     assert_eq!(block_on(fixture.account.fetch_price(price.id)).unwrap(), price);
     assert_eq!(block_on(fixture.account.fetch_price(external("calls"))).unwrap(), price);
@@ -53,8 +53,8 @@ fn its_item_and_its_metric_exist_and_are_not_archived() {
     let detail = format!("no item with identifier {item_id}");
     check(NewPrice { item_id, ..fee.clone() }, (ErrorKind::ResourceNotFound, detail));
 
-    let Charge::Usage { model, .. } = usage.charge.clone() else { unreachable!() };
-    let charge = Charge::Usage { metric_id: unknown(), model };
+    let model = usage.charge.model().clone();
+    let charge = Charge::Usage { metric_id: unknown(), model }.into();
     let detail = "no metric with identifier 019cd79e-4600-7000-8000-000000000000".to_owned();
     check(NewPrice { charge, ..usage.clone() }, (ErrorKind::ResourceNotFound, detail));
 

@@ -148,10 +148,9 @@ fn invoicing_7_3_what_an_increment_has_paid_off_is_not_billed() {
 fn invoicing_7_3_credits_are_applied_to_the_price_that_drew_them() {
     let invoiced = from_june(|fixture, metric| {
         let cheap = off("0.2", fixture.usage_at("1", metric));
-        let Charge::Usage { metric_id, .. } = cheap.charge else { panic!("{cheap:?}") };
         let model = Model::Unit(Unit::new(number("0.5")));
         let half = NewPrice {
-            charge: Charge::Usage { metric_id, model },
+            charge: Charge::Usage { metric_id: metric.id, model }.into(),
             ..fixture.usage_at("1", metric)
         };
         vec![cheap, half]

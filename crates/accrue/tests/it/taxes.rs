@@ -305,7 +305,7 @@ fn invoicing_7_2_the_example_with_its_credit_note_of_10_4() {
         let tiers = vec![tier("0", Some("100"), "1"), tier("100", None, "0.5")];
         let mut price = fixture.usage_at("1", metric);
         let model = Model::Tiered(Tiered::new(tiers));
-        price.charge = Charge::Usage { metric_id: metric.id, model };
+        price.charge = Charge::Usage { metric_id: metric.id, model }.into();
         vec![price]
     });
     let fixture = &invoiced.fixture;

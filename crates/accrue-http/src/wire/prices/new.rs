@@ -1,11 +1,12 @@
 use accrue::{
     Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, MetricId, Name, PricingUnit,
     PropertyName,
-    price::{Adjustments, Cadence, Charge, NewPrice},
+    price::{Adjustments, Cadence, NewCharge, NewDimensionalPriceConfiguration, NewPrice},
 };
 
 use super::{
     CadenceWord,
+    dimensional::DimensionalPriceConfigurationIn,
     model::{
         BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, REQUESTED,
         TieredConfigIn, UnitConfigIn,
@@ -17,7 +18,7 @@ use crate::{
     shape::{Describe, MetadataIn, Object, Read, Reader, Schema, new_metadata, request},
     wire::{
         carried::{Kept, carried},
-        not_built::{AnyObject, NotBuilt},
+        not_built::NotBuilt,
     },
 };
 
@@ -36,7 +37,8 @@ pub(crate) struct PlanPriceIn {
 #[derive(Clone, Debug)]
 struct Terms {
     cadence: Cadence,
-    charge: Charge,
+    charge: NewCharge,
+    group: Option<NewDimensionalPriceConfiguration>,
     conversion_rate: Option<Decimal>,
     carried: accrue::Carried,
 }
@@ -87,9 +89,9 @@ request! {
         external_price_id: Option<ExternalId>,
         /// Name that the caller gives it within the request: stored.
         reference_id: Option<Kept<String>>,
-        /// Place in a group of prices by dimension: not available until there are groups of prices by
-        /// dimension.
-        dimensional_price_configuration: Option<NotBuilt<AnyObject>>,
+        /// Combination of a dimensional price group whose usage it charges: the metric is that of the group,
+        /// also where none is given.
+        dimensional_price_configuration: Option<DimensionalPriceConfigurationIn>,
         /// Type of the licenses that it is for: not available until licenses are built.
         license_type_id: Option<NotBuilt<String>>,
         /// Metadata: the caller's own key-value pairs.
@@ -147,7 +149,7 @@ impl Read for PlanPriceIn {
         let parts = Parts::of(json, at)?;
         let cadence = parts.cadence(reader);
         let charge = parts.charge(reader);
-        let rate = parts.rate(reader);
+        let (group, rate) = (parts.group(), parts.rate(reader));
         let fields = fields?;
         let carried = match fields.carried() {
             Ok(carried) => Some(carried),
@@ -155,7 +157,8 @@ impl Read for PlanPriceIn {
         };
         let ((cadence, charge), (conversion_rate, carried)) =
             cadence.zip(charge).zip(rate.zip(carried))?;
-        Some(Self { fields, terms: Terms { cadence, charge, conversion_rate, carried } })
+        let terms = Terms { cadence, charge, group: group?, conversion_rate, carried };
+        Some(Self { fields, terms })
     }
 }
 
@@ -198,6 +201,7 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         charge: terms.charge,
         adjustments: Adjustments::default(),
         invoice_grouping_key: fields.invoice_grouping_key,
+        dimensional_price_configuration: terms.group,
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,
         metadata: new_metadata(fields.metadata),

@@ -3,11 +3,14 @@
 
 use accrue::{
     Decimal, JsonNumber, MetricId,
-    price::{BillingMode, Cadence, Charge, Cycle, Model},
+    price::{
+        BillingMode, Cadence, Charge, Cycle, Model, NewCharge, NewDimensionalPriceConfiguration,
+    },
 };
 
 use super::{
     CadenceWord, CycleUnit,
+    dimensional::DimensionalPriceConfigurationIn,
     model::{
         BulkConfigIn, MatrixConfigIn, ModelType, PackageConfigIn, TieredConfigIn, UnitConfigIn,
     },
@@ -35,6 +38,7 @@ pub(super) struct Parts<'a> {
     models: [(ModelType, &'static str, Part<Model>); 5],
     prorated: Option<bool>,
     metric_id: Part<MetricId>,
+    group: Part<DimensionalPriceConfigurationIn>,
     quantity: Part<JsonNumber>,
     billed_in_advance: Option<bool>,
     rate: Part<JsonNumber>,
@@ -65,6 +69,7 @@ impl<'a> Parts<'a> {
                 (ModelType::Matrix, "matrix_config", model(matrix)),
             ],
             metric_id: part(&fields, "billable_metric_id"),
+            group: part(&fields, "dimensional_price_configuration"),
             quantity: part(&fields, "fixed_price_quantity"),
             billed_in_advance: part(&fields, "billed_in_advance").flatten(),
             rate: part(&fields, "conversion_rate"),
@@ -94,8 +99,14 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Reads the charge of a price: usage that a metric measures, or else a quantity of a fee.
-    pub(super) fn charge(&self, reader: &mut Reader) -> Option<Charge> {
+    /// Returns the combination of a dimensional price group that a price is for.
+    pub(super) fn group(&self) -> Part<NewDimensionalPriceConfiguration> {
+        self.group.clone().map(|of| of.and_then(DimensionalPriceConfigurationIn::into_new))
+    }
+
+    /// Reads the charge of a price: usage that a metric measures, its own or that of its dimensional price group,
+    /// or else a quantity of a fee.
+    pub(super) fn charge(&self, reader: &mut Reader) -> Option<NewCharge> {
         let model = self.model(reader);
         if !matches!(self.metric_id, Some(None)) && !matches!(self.quantity, Some(None)) {
             return reader.wrong(
@@ -103,25 +114,32 @@ impl<'a> Parts<'a> {
                 "is there beside billable_metric_id, expected one of the two",
             );
         }
-        match (self.metric_id?, self.quantity.as_ref()?) {
-            (Some(_), _) if self.billed_in_advance == Some(true) => {
-                reader.unavailable("usage that is billed in advance is not available")
+        let (metric_id, quantity) = (self.metric_id?, self.quantity.as_ref()?);
+        let is_of_group = self.group.as_ref()?.is_some() && quantity.is_none();
+        match metric_id {
+            metric_id if metric_id.is_some() || is_of_group => {
+                if self.billed_in_advance == Some(true) {
+                    return reader.unavailable("usage that is billed in advance is not available");
+                }
+                if self.prorated == Some(true) {
+                    return reader.unavailable("usage that is prorated by days is not available");
+                }
+                Some(match metric_id {
+                    Some(metric_id) => Charge::Usage { metric_id, model: model? }.into(),
+                    None => NewCharge::UsageOfGroup(model?),
+                })
             }
-            (Some(_), _) if self.prorated == Some(true) => {
-                reader.unavailable("usage that is prorated by days is not available")
-            }
-            (Some(metric_id), _) => Some(Charge::Usage { metric_id, model: model? }),
-            (None, _) if self.prorated == Some(false) => {
+            _ if self.prorated == Some(false) => {
                 reader.unavailable("fees that are not prorated by days are not available")
             }
-            (None, quantity) => Some(Charge::Fixed {
+            _ => Some(NewCharge::from(Charge::Fixed {
                 quantity: quantity.clone().map_or_else(|| Decimal::from(1), |number| number.0),
                 model: model?,
                 billing_mode: match self.billed_in_advance {
                     Some(false) => BillingMode::InArrear,
                     Some(true) | None => BillingMode::InAdvance,
                 },
-            }),
+            })),
         }
     }
 

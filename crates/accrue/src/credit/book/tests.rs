@@ -34,7 +34,7 @@ fn price(place: usize) -> Arc<Price> {
     let name = Name::parse("price").unwrap();
     let new = NewPrice::builder(name, item(place)).billed(Cadence::Monthly, unit());
     let id = PriceId::from_bytes([u8::try_from(place + 1).unwrap(); 16]);
-    Arc::new(new.fee_in_advance(credits(1)).decide(id, hour(0)).unwrap())
+    Arc::new(new.fee_in_advance(credits(1)).decide(id, None, hour(0)).unwrap())
 }
 
 fn item(place: usize) -> ItemId {

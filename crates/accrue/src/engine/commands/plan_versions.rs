@@ -12,7 +12,7 @@ use crate::{
         Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
         PricedVersion,
     },
-    price::{Charge, Price, PricedUsage},
+    price::{Price, PricedUsage},
     schema::{self, PlanVersionEntry},
     store::Key,
 };
@@ -26,7 +26,7 @@ impl Account {
     /// Those of [`create_price`](Self::create_price) for a new price, and
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for the plan and the prices that it
     /// keeps; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a price is there
-    /// twice, its matrices have more than 200 cells together, or an adjustment is over prices that it
+    /// twice, its prices have more than 200 cells together, or an adjustment is over prices that it
     /// cannot be over: in a pricing unit, of fees where it is of units, or that do not fall due together.
     ///
     /// ```
@@ -219,13 +219,16 @@ fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
         PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
         PlanPrice::New(new) => {
             let item = schema::item(account, new.item_id).key().clone();
-            let metric = match new.charge {
-                Charge::Usage { metric_id, .. } => Some(schema::metric(account, metric_id)),
-                Charge::Fixed { .. } => None,
-            };
-            let metric = metric.map(|slot| slot.key().clone());
+            let metric = new.charge.metric_id().map(|id| schema::metric(account, id).key().clone());
             let alias = new.external_price_id.as_ref().map(alias);
-            [item].into_iter().chain(metric).chain(alias).collect()
+            let group = new.dimensional_price_configuration.as_ref();
+            let group = group.map(|own| match &own.dimensional_price_group {
+                IdOr::Id(id) => schema::price_group(account, *id).key().clone(),
+                IdOr::External(external) => {
+                    schema::price_group_external(account, external).key().clone()
+                }
+            });
+            [item].into_iter().chain(metric).chain(alias).chain(group).collect()
         }
     }
 }

@@ -205,7 +205,8 @@ async fn evaluate<'a>(
     if let Usage::Preview(events) = usage {
         check_customers(tx, events).await?;
     }
-    let whole = Meters::together(rated.iter().filter(|of| !of.reads_events()).map(|of| &of.meters));
+    let whole =
+        Meters::together(rated.iter().filter(|of| !of.reads_events()).map(|of| &of.meters))?;
     let total = match whole.is_empty() {
         true => Total::default(),
         false => figures::total_between(tx, customer.id, &whole, timeframe).await?,

@@ -6,13 +6,14 @@ use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction, boxed},
+        kernel::{Guard, Op, Stop, Transaction, boxed},
         rows,
         time::corrections,
     },
     limits,
-    price::{Charge, NewPrice, Price, PriceUpdate},
-    schema::{self, Index, Nothing, PriceAlias},
+    meter::Meter,
+    price::{DimensionalPriceGroup, NewPrice, Price, PriceUpdate},
+    schema::{self, AccountHead, Index, Nothing, PriceAlias},
 };
 
 impl Account {
@@ -20,9 +21,10 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item or
-    /// metric; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where one of them is
-    /// archived, or a matrix rates a metric of the latest value;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item, metric or
+    /// dimensional price group; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the item
+    /// or the metric is archived, a matrix or a price of a group rates a metric of the latest value, or the
+    /// group has another metric or another number of dimensions, or the price is a fee;
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the price itself is wrong.
     ///
@@ -81,7 +83,7 @@ pub(in crate::engine) async fn create_price(
     tx: &mut Transaction<'_>,
     new: &NewPrice,
 ) -> Result<Price, Error> {
-    let price = decide_price(tx, new).await?;
+    let (price, group) = decide_price(tx, new).await?;
     let id = price.id;
     if let Some(external) = &price.external_price_id {
         let alias = schema::price_external(tx.account, external);
@@ -91,26 +93,36 @@ pub(in crate::engine) async fn create_price(
         }
         tx.put(&alias, &PriceAlias { price_id: id })?;
     }
+    if let Some(group) = group {
+        rows::price_groups::add(tx, group, &price)?;
+    }
     keep_meters(tx, &price).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
     Ok(price)
 }
 
-/// Decides on a price to create, and keeps nothing of it.
+/// Decides on a price to create, of a dimensional price group where it is of one, and keeps nothing of it.
 pub(in crate::engine) async fn decide_price(
     tx: &mut Transaction<'_>,
     new: &NewPrice,
-) -> Result<Price, Error> {
+) -> Result<(Price, Option<DimensionalPriceGroup>), Error> {
     let id = PriceId::generate(tx.now, tx.entropy());
-    let price = new.clone().decide(id, tx.now)?;
+    let group = match &new.dimensional_price_configuration {
+        Some(own) => {
+            new.check()?;
+            Some(rows::price_groups::group(tx, &own.dimensional_price_group).await?)
+        }
+        None => None,
+    };
+    let price = new.clone().decide(id, group.as_ref(), tx.now)?;
     let item = rows::items::item(tx, new.item_id).await?;
-    let metric = match new.charge {
-        Charge::Usage { metric_id, .. } => Some(rows::metrics::metric(tx, metric_id).await?),
-        Charge::Fixed { .. } => None,
+    let metric = match price.charge.metric_id() {
+        Some(metric_id) => Some(rows::metrics::metric(tx, metric_id).await?),
+        None => None,
     };
     new.check_uses(&item, metric.as_ref())?;
-    Ok(price)
+    Ok((price, group))
 }
 
 /// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
@@ -118,22 +130,40 @@ async fn keep_meters(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Erro
     let guard = rows::account::guard(tx).await?;
     let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     let revision = catalogue.revision.saturating_add(1);
-    let mut meters: Vec<_> = price.meters(revision).collect();
-    meters.retain(|meter| !catalogue.meters.contains(&meter.id));
-    if meters.is_empty() {
+    let mut changed = Vec::new();
+    for meter in price.meters(revision) {
+        if !catalogue.meters.contains(&meter.id) {
+            catalogue.meters.push(meter.id);
+            changed.push(meter);
+        } else if let Some(more) = with_combination(tx, &guard, &meter).await? {
+            changed.push(more);
+        }
+    }
+    if changed.is_empty() {
         return Ok(());
     }
-    if catalogue.meters.len().saturating_add(meters.len()) > limits::METERS {
+    if catalogue.meters.len() > limits::METERS {
         let most = limits::METERS;
         let detail = format!("prices divide the usage of the account in {most} ways already");
         return Err(Error::constraint(detail));
     }
     catalogue.revision = revision;
-    catalogue.meters.extend(meters.iter().map(|meter| meter.id));
     corrections::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
-    let mut meters = meters.iter();
-    meters.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
+    let mut changed = changed.iter();
+    changed.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
+}
+
+/// Returns a meter that is kept with the combination of another one that is the same otherwise; none where it has
+/// that.
+async fn with_combination(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<AccountHead>,
+    other: &Meter,
+) -> Result<Option<Meter>, Error> {
+    let kept = guard.get(tx, &schema::meter(tx.account, other.id)).await?;
+    let mut kept = kept.ok_or_else(|| Error::corrupt("the catalogue of metrics names nothing"))?;
+    Ok(kept.extend(other)?.then_some(kept))
 }
 
 #[boxed]

@@ -127,10 +127,7 @@ async fn run_on_measured(
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;
-    for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
-        let groups = meters.groups_of(meter.id).map(|values| (meter.id, values.clone()));
-        running.groups.extend(groups);
-    }
+    running.groups.extend(meters.groups().map(|(meter, values)| (meter, values.clone())));
     let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
     let (account, limit) = (tx.account, limits::SCAN_ROWS);
     for cell in meters.added_up() {

@@ -12,7 +12,7 @@ use crate::{
     CustomerId, Error, Timeframe,
     engine::kernel::Transaction,
     limits,
-    meter::{CellHash, MeterId, Values},
+    meter::{CellHash, Meter, MeterId, Values},
     schema::{self, CustomerHead, GroupCount, GroupEntry},
     store::Key,
     usage::{FourWeeks, Groups, Meters},
@@ -78,14 +78,15 @@ pub(in crate::engine) async fn with_groups<'m>(
     timeframe: Timeframe,
 ) -> Result<Cow<'m, Meters>, Error> {
     let mut known = BTreeMap::new();
-    for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
+    let grouped = meters.divided.iter().filter(|meter| meter.has_groups());
+    for meter in grouped.flat_map(Meter::parts) {
         let guard = tx.guard::<CustomerHead>(customer).await?;
-        let scan = schema::groups(tx.account, customer, meter.id, timeframe, limits::SCAN_ROWS);
+        let scan = schema::groups(tx.account, customer, meter, timeframe, limits::SCAN_ROWS);
         let mut groups = BTreeSet::<Values>::new();
         for (key, document) in guard.range_all(tx, scan).await? {
             groups.insert(schema::read_group(&key, &document)?.values);
         }
-        known.insert(meter.id, groups);
+        known.insert(meter, groups);
     }
     if known.is_empty() {
         return Ok(Cow::Borrowed(meters));

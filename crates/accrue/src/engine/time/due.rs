@@ -89,11 +89,12 @@ async fn break_down(
         let Some(key) = &price.invoice_grouping_key else { continue };
         let Some(grouping) = price.grouping_meter(0) else { continue };
         let meters = rows::metrics::meters(tx).await?;
-        let meters = meters.only(&price.charge.metric_id().into_iter().collect(), &[grouping.id]);
+        let metrics = price.charge.metric_id().into_iter().collect();
+        let meters = meters.only(&metrics, &grouping.parts());
         let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
         let groups = running.groups.iter().map(|(_, group)| {
             let used = |cell| running.total.figure(cell);
-            (group.first().cloned().flatten(), price.charge.rate_group(&grouping, group, used))
+            (group.last().cloned().flatten(), price.rate_group(&grouping, group, used))
         });
         line.break_down(key, groups);
     }

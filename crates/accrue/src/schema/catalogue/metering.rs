@@ -4,9 +4,9 @@
 mod tests;
 
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
-    Timeframe, Timestamp, TopUpId,
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, DimensionalPriceGroupId,
+    Error, EventKey, ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -17,7 +17,7 @@ use crate::{
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
-    price::Price,
+    price::{DimensionalPriceGroup, Price},
     schema::{
         documents::*,
         index::Index,
@@ -335,6 +335,12 @@ tables! {
     /// A price.
     price(account, price: PriceId) -> Price [guarded by AccountHead], read_often, resident;
 
+    /// The prices of a dimensional price group, by when they were created.
+    price_by_group(account, group: DimensionalPriceGroupId, of: &Price)
+        = (account, group, of.created_at, of.id) -> Nothing {
+        list prices_of_group(account, group: DimensionalPriceGroupId);
+    }
+
     /// Prices, by when they were created.
     price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {
         list prices(account);
@@ -342,6 +348,24 @@ tables! {
 
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
+
+    /// A dimensional price group.
+    price_group(account, group: DimensionalPriceGroupId) -> DimensionalPriceGroup, read_often;
+
+    /// The dimensional price groups of a metric, by when they were created.
+    price_group_by_metric(account, of: &DimensionalPriceGroup)
+        = (account, of.metric_id, of.created_at, of.id) -> Nothing {
+        list dimensional_price_groups_of_metric(account, metric: MetricId);
+    }
+
+    /// Dimensional price groups, by when they were created.
+    price_group_by_time(account, of: &DimensionalPriceGroup)
+        = (account, of.created_at, of.id) -> Nothing {
+        list dimensional_price_groups(account);
+    }
+
+    /// A dimensional price group by its alias.
+    price_group_external(account, alias: &ExternalId) -> DimensionalPriceGroupAlias, read_often;
 
     /// The record of a keyed operation (§4.5), by the epoch in which it completed.
     record(epoch: Epoch, account, key: &IdempotencyKey) -> Record {

@@ -34,7 +34,8 @@ pub(crate) fn volume() -> Priced {
         price.currency = unit(CREDITS);
         let tier = |most: Option<&str>, amount| BulkTier::new(most.map(number), number(amount));
         let tiers = vec![tier(Some("10"), "1"), tier(None, "0.5")];
-        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk::new(tiers)) };
+        price.charge =
+            Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk::new(tiers)) }.into();
         [price]
     })
 }

@@ -94,7 +94,7 @@ impl Fixture {
     pub(crate) fn usage_at(&self, unit_amount: &str, metric: &Metric) -> NewPrice {
         let mut new = self.per_unit(metric, Cadence::Monthly);
         let model = Model::Unit(Unit::new(number(unit_amount)));
-        new.charge = Charge::Usage { metric_id: metric.id, model };
+        new.charge = Charge::Usage { metric_id: metric.id, model }.into();
         new
     }
 
@@ -102,7 +102,7 @@ impl Fixture {
     pub(crate) fn fee_of(&self, amount: &str, cadence: Cadence, mode: BillingMode) -> NewPrice {
         let mut new = self.fee(cadence);
         let model = Model::Unit(Unit::new(number(amount)));
-        new.charge = Charge::Fixed { quantity: Decimal::from(1), model, billing_mode: mode };
+        new.charge = Charge::Fixed { quantity: Decimal::from(1), model, billing_mode: mode }.into();
         new
     }
 

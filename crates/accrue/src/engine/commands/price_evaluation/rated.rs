@@ -18,6 +18,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::CellId,
     price::{Charge, Price},
     schema,
     usage::{Event, EventPlace, Meters, PropertyValue, Total},
@@ -37,6 +38,8 @@ pub(super) struct Rated<'a> {
     pub(super) meters: Meters,
     entry: &'a EvaluationEntry,
     price: Price,
+    /// Cells that it rates.
+    cells: Vec<CellId>,
     /// Groups of the events that are read; none where aggregates of all of them are kept.
     groups: Option<BTreeMap<Vec<PropertyValue>, Running>>,
 }
@@ -57,7 +60,7 @@ impl<'a> Rated<'a> {
             }
             EvaluationPrice::Inline(new) => {
                 let price = prices::decide_price(tx, new).await;
-                let price = price.map_err(|error| error.within(&format!("{field}.price")))?;
+                let (price, _) = price.map_err(|error| error.within(&format!("{field}.price")))?;
                 (price, format!("the price of {field}"))
             }
         };
@@ -72,10 +75,11 @@ impl<'a> Rated<'a> {
         }
         let has_aggregates = are_kept && matches!(usage, Usage::Ingested);
         if has_aggregates && entry.is_of_all_events() {
-            return Ok(Self { entry, price, meters, groups: None });
+            return Ok(Self { entry, cells: price.cells(), price, meters, groups: None });
         }
         let meters = meters.of_events(entry.filter.clone()).and_terms(entry.grouping_terms());
-        Ok(Self { entry, price, meters, groups: Some(BTreeMap::new()) })
+        let groups = Some(BTreeMap::new());
+        Ok(Self { entry, cells: price.cells(), price, meters, groups })
     }
 
     pub(super) const fn reads_events(&self) -> bool {
@@ -107,11 +111,12 @@ async fn meters_of(
     metric_id: MetricId,
 ) -> Result<(Meters, bool), Error> {
     let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
-    let Some(meter) = price.charge.meter(0) else { return Ok((meters, true)) };
-    let slot = schema::meter(tx.account, meter.id);
+    let Some(own) = price.meter(0) else { return Ok((meters, true)) };
+    let slot = schema::meter(tx.account, own.id);
     let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
+    let kept = kept.and_then(|meter| meter.with_parts(&own.parts()));
     let is_kept = kept.is_some();
-    meters.divided.push(kept.unwrap_or(meter));
+    meters.divided.push(kept.unwrap_or(own));
     Ok((meters, is_kept))
 }
 
@@ -205,7 +210,7 @@ impl<'r, 'a> EventReading<'r, 'a> {
         for of in &mut *self.rated {
             let Some(groups) = &mut of.groups else { continue };
             let readings = visible::readings(tx, &of.meters, fields, key).await;
-            if readings.is_empty() {
+            if !readings.iter().any(|reading| of.cells.contains(&reading.cell)) {
                 continue;
             }
             let group = self.size.group(groups, of.entry.values_of(fields))?;
