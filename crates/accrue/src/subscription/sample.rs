@@ -53,6 +53,7 @@ pub(crate) fn entry(subscription: Subscription) -> SubscriptionEntry {
         closed_until: None,
         parts_until: None,
         invoicing: None,
+        priced: None,
         terms_parts: 0,
         subscription,
     }

@@ -4,7 +4,7 @@ use accrue::{
     ErrorKind, PriceId,
     cost::{EvaluatedPrice, EvaluationEntry, EvaluationPrice, PriceEvaluation, PriceEvaluations},
     expression::Expression,
-    price::{BillingMode, Cadence, Charge, NewPrice},
+    price::{BillingMode, Cadence, Charge, NewCharge, NewPrice},
     usage::Event,
 };
 use proptest::prelude::*;
@@ -139,9 +139,9 @@ fn subscriptions_9_1_example() {
         used.map(|(key, n, region)| Used { key, minute: 0, n: Some(n), region, is_adas: true });
     run(fixture.account.ingest(used.iter().map(Used::event).collect::<Vec<_>>())).unwrap();
 
-    let Charge::Usage { metric_id, .. } = new.charge else { panic!() };
+    let NewCharge::Of(Charge::Usage { metric_id, .. }) = new.charge else { panic!() };
     let charge = Charge::Usage { metric_id, model: each("0.12") };
-    let inline = NewPrice { charge, ..new };
+    let inline = NewPrice { charge: charge.into(), ..new };
     let entries = vec![filtered(price.id, None, &["region"]), EvaluationEntry::new(inline)];
     let found = fixture.evaluate_all(&of_ada(entries)).unwrap();
     let [by_region, whole] = &found[..] else { panic!("{found:?}") };
@@ -244,7 +244,7 @@ fn a_fixed_price_rates_no_usage_stored_or_not() {
     let (fixture, _, price) = nine();
     let mut fee = fixture.fee(Cadence::Monthly);
     let billing_mode = BillingMode::InArrear;
-    fee.charge = Charge::Fixed { quantity: number("2"), model: each("1"), billing_mode };
+    fee.charge = Charge::Fixed { quantity: number("2"), model: each("1"), billing_mode }.into();
     let stored = run(fixture.account.create_price(fee.clone())).unwrap().id;
     for fee in [EvaluationEntry::new(stored), EvaluationEntry::new(fee)] {
         let refused = fixture.refused(vec![EvaluationEntry::new(price), fee]);
@@ -273,7 +273,7 @@ fn an_inline_price_is_judged_as_one_to_create_and_not_stored() {
     assert_eq!(shown(&found[0]), [(vec![], "9".to_owned(), "9".to_owned())]);
     assert_eq!(fixture.dump(), before);
 
-    let Charge::Usage { metric_id, .. } = new.charge else { panic!() };
+    let NewCharge::Of(Charge::Usage { metric_id, .. }) = new.charge else { panic!() };
     run(fixture.account.archive_metric(metric_id)).unwrap();
     let refused = fixture.refused(inline(|_| {}));
     assert_eq!(refused, (ErrorKind::ConstraintViolation, None));
@@ -282,9 +282,9 @@ fn an_inline_price_is_judged_as_one_to_create_and_not_stored() {
 #[test]
 fn a_matrix_whose_cells_nobody_keeps_is_rated_as_one_that_is_stored() {
     let (fixture, new, _) = nine();
-    let Charge::Usage { metric_id, .. } = new.charge else { panic!() };
+    let NewCharge::Of(Charge::Usage { metric_id, .. }) = new.charge else { panic!() };
     let charge = Charge::Usage { metric_id, model: matrix() };
-    let inline = EvaluationEntry::new(NewPrice { charge, ..new });
+    let inline = EvaluationEntry::new(NewPrice { charge: charge.into(), ..new });
     let evaluate = || shown(&fixture.evaluate_all(&of_ada(vec![inline.clone()])).unwrap()[0]);
     assert_eq!(evaluate(), [(vec![], "9".to_owned(), "16".to_owned())]);
     let EvaluationPrice::Inline(new) = inline.price.clone() else { panic!() };

@@ -6,7 +6,7 @@ use accrue::{
     invoice::{CreditNoteFilter, Invoice, InvoiceStatus, Payment},
     metric::Metric,
     plan::PlanPrice,
-    price::{Adjustments, Cadence, Charge, Discount, Model, NewPrice, Tier, Tiered},
+    price::{Adjustments, Cadence, Charge, Discount, Model, NewCharge, NewPrice, Tier, Tiered},
     subscription::{
         Cancellation, IntervalChanges, IntervalDate, NewPriceInterval, NewSubscription,
         PriceIntervalEdit, Subscription,
@@ -124,7 +124,7 @@ fn tiered(fixture: &Fixture, metric: &Metric) -> NewPrice {
     let rest = Tier::new(number("100"), None, number("0.5"));
     let mut price = fixture.usage_at("1", metric);
     let model = Model::Tiered(Tiered::new([first, rest]));
-    price.charge = Charge::Usage { metric_id: metric.id, model };
+    price.charge = Charge::Usage { metric_id: metric.id, model }.into();
     price
 }
 
@@ -417,7 +417,7 @@ fn subscriptions_2_5_quantities_of_a_fee_in_advance() {
     let fixture = changed.fixture();
     fixture.set("2027-02-10T00:00:00Z");
     let mut seats = fixture.advance_fee("6.20");
-    if let Charge::Fixed { quantity, .. } = &mut seats.charge {
+    if let NewCharge::Of(Charge::Fixed { quantity, .. }) = &mut seats.charge {
         *quantity = Decimal::from(10);
     }
     let price = changed.price(seats);
