@@ -97,6 +97,7 @@ mod prices;
 mod processes;
 mod proration;
 mod races;
+mod rebilled;
 mod refused_taxes;
 mod residents;
 mod resources;

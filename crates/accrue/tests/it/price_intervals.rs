@@ -3,7 +3,7 @@
 use accrue::{
     Decimal, ErrorKind, PageRequest, Patch, PriceId, PriceIntervalId,
     cost::CostQuery,
-    invoice::{CreditNoteFilter, Invoice, InvoiceStatus, Payment},
+    invoice::{CreditNoteFilter, InvoiceStatus},
     metric::Metric,
     plan::PlanPrice,
     price::{Adjustments, Cadence, Charge, Discount, Model, NewCharge, NewPrice, Tier, Tiered},
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-const JANUARY: &str = "2027-01-01T00:00:00Z";
+pub(crate) const JANUARY: &str = "2027-01-01T00:00:00Z";
 
 /// An account that invoices, on a plan with some prices, whose subscription began on 1 January.
 pub(crate) struct Changed {
@@ -57,21 +57,21 @@ impl Changed {
         run(self.call(changes)).unwrap()
     }
 
-    fn add(&self, new: NewPriceInterval) -> PriceIntervalId {
+    pub(crate) fn add(&self, new: NewPriceInterval) -> PriceIntervalId {
         let all = self.change(adding(new)).price_intervals;
         all.last().unwrap().id
     }
 
-    fn edit(&self, edit: PriceIntervalEdit) -> Subscription {
+    pub(crate) fn edit(&self, edit: PriceIntervalEdit) -> Subscription {
         self.change(editing(edit))
     }
 
-    fn price(&self, new: NewPrice) -> PriceId {
+    pub(crate) fn price(&self, new: NewPrice) -> PriceId {
         run(self.fixture().account.create_price(new)).unwrap().id
     }
 
     /// The interval of the plan's price at a place.
-    fn of_plan(&self, place: usize) -> PriceIntervalId {
+    pub(crate) fn of_plan(&self, place: usize) -> PriceIntervalId {
         self.subscription.price_intervals[place].id
     }
 
@@ -88,7 +88,7 @@ impl Changed {
         found
     }
 
-    fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let (filter, page) = (CreditNoteFilter::default(), PageRequest::default());
         let notes = self.fixture().account.list_credit_notes(&filter, &page);
         let notes = block_on(notes).unwrap().data;
@@ -128,7 +128,7 @@ fn tiered(fixture: &Fixture, metric: &Metric) -> NewPrice {
     price
 }
 
-fn constraint(found: (ErrorKind, String)) -> String {
+pub(crate) fn constraint(found: (ErrorKind, String)) -> String {
     assert_eq!(found.0, ErrorKind::ConstraintViolation, "{}", found.1);
     found.1
 }
@@ -246,94 +246,6 @@ fn subscriptions_2_3_7_an_interval_that_ends_with_its_start_is_gone() {
     assert_eq!(after, changed.subscription);
     let found = block_on(fixture.account.fetch_subscription(changed.subscription.id)).unwrap();
     assert_eq!(found, changed.subscription);
-}
-
-#[test]
-fn subscriptions_2_3_8_and_2_7_what_nobody_has_paid_for_is_void_and_issued_anew() {
-    let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
-    let fixture = changed.fixture();
-    changed.invoiced.use_at("a", JANUARY, "7");
-    fixture.tick_at("2027-02-05T00:00:00Z");
-    assert_eq!(changed.settled(), ["00001 issued 2027-02-01: usage 14 = 14"]);
-    let price = changed.price(fixture.usage_at("3", &changed.metric));
-    let changes = IntervalChanges {
-        edit: vec![PriceIntervalEdit::ending(changed.of_plan(0), at(JANUARY))],
-        add: vec![NewPriceInterval::new(price, at(JANUARY))],
-        ..IntervalChanges::default()
-    };
-    let found = refused(fixture, changed.call(changes.clone()).leaving_invoices());
-    constraint(found);
-    fixture.messages();
-    changed.change(changes);
-    let types = fixture.message_types();
-    assert_eq!(types, ["invoice.manually_marked_as_void", "invoice.invoice_date_elapsed"]);
-    fixture.tick();
-    let expected = [
-        "00001 void 2027-02-01: usage 14 = 14",
-        "00002 issued 2027-02-01: usage 21 = 21",
-        "DRAFT draft 2027-03-01: usage 0 = 0",
-    ];
-    assert_eq!(changed.everything(), expected);
-}
-
-#[test]
-fn subscriptions_2_7_what_is_paid_is_credited_and_billed_anew() {
-    let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
-    let fixture = changed.fixture();
-    changed.invoiced.use_at("a", JANUARY, "7");
-    fixture.tick_at("2027-02-05T00:00:00Z");
-    let paid: Invoice = fixture.invoices(SETTLED).remove(0);
-    run(fixture.account.mark_invoice_paid(paid.id, Payment::new(at("2027-02-05T00:00:00Z"))))
-        .unwrap();
-    let price = changed.price(fixture.usage_at("3", &changed.metric));
-    let changes = IntervalChanges {
-        edit: vec![PriceIntervalEdit::ending(changed.of_plan(0), at(JANUARY))],
-        add: vec![NewPriceInterval::new(price, at(JANUARY))],
-        ..IntervalChanges::default()
-    };
-    constraint(refused(fixture, changed.call(changes.clone()).leaving_invoices()));
-    changed.change(changes);
-    assert_eq!(changed.notes(), ["14"]);
-    fixture.tick();
-    let expected = [
-        "00001 paid 2027-02-01: usage 14 = 14",
-        "00002 issued 2027-02-01: usage 21 = 21",
-        "DRAFT draft 2027-03-01: usage 0 = 0",
-    ];
-    assert_eq!(changed.everything(), expected);
-    let reissued = fixture.invoices(SETTLED).remove(0);
-    assert_eq!(reissued.amount_due, number("7"), "the credit pays for the rest");
-}
-
-#[test]
-fn subscriptions_2_7_a_fee_of_the_past_has_an_invoice_of_its_own() {
-    let changed = changed(|_, _| Vec::new());
-    let fixture = changed.fixture();
-    fixture.set("2027-03-10T00:00:00Z");
-    let price = changed.price(fixture.advance_fee("31"));
-    changed.add(NewPriceInterval::new(price, at("2027-01-16T00:00:00Z")));
-    fixture.tick();
-    let expected = [
-        "00001 issued 2027-01-16: fee 16 = 16",
-        "00002 issued 2027-02-01: fee 31 = 31",
-        "00003 issued 2027-03-01: fee 31 = 31",
-    ];
-    assert_eq!(changed.settled(), expected);
-}
-
-#[test]
-fn subscriptions_2_7_drafts_follow_the_terms() {
-    let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
-    let fixture = changed.fixture();
-    changed.invoiced.use_at("a", JANUARY, "7");
-    // In the hours after the boundary late events are still taken.
-    fixture.tick_at("2027-02-01T06:00:00Z");
-    fixture.messages();
-    let price = changed.price(fixture.usage_at("3", &changed.metric));
-    changed.add(NewPriceInterval::new(price, at(JANUARY)));
-    assert!(fixture.message_types().is_empty());
-    fixture.tick_at("2027-02-02T06:00:00Z");
-    assert_eq!(changed.settled(), ["00001 issued 2027-02-01: usage 14, usage 21 = 35"]);
 }
 
 #[test]

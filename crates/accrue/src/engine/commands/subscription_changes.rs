@@ -87,7 +87,8 @@ impl Account {
     /// Within a billing period the fee is that of each quantity for its days, in the zone of the
     /// customer: the day of a change is one of the new quantity. In advance the difference falls due
     /// with the change; in arrears all of it when the period ends. A date may lie in the past of the
-    /// current billing period. Later changes of the fee stay, one at the same instant is replaced.
+    /// current billing period: what was invoiced otherwise is billed anew, as with
+    /// [`change_intervals`](Self::change_intervals). Later changes of the fee stay, one at the same instant is replaced.
     /// Where the fee has that quantity then already, nothing changes.
     ///
     /// # Errors
