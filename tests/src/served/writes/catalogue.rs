@@ -131,7 +131,7 @@ fn of_price_groups(Scene { item, metric, price_group, .. }: &Scene) -> Vec<Case>
         case(
             "PUT /dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
             format!("{groups}/external_dimensional_price_group_id/group"),
-            &change,
+            &json!({"metadata": {"a": "1"}}),
             200,
         ),
         case(
