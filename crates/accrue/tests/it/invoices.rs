@@ -13,9 +13,7 @@ use accrue::{
     metric::Metric,
     plan::{NewPlan, Plan},
     price::{Cadence, NewPrice},
-    subscription::{
-        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
-    },
+    subscription::{BillingAnchor, Cancellation, NewSubscription, Subscription},
 };
 
 use crate::support::fixture::{
@@ -201,39 +199,6 @@ fn invoicing_6_1_what_is_cancelled_now_is_closed_by_an_invoice() {
     assert_eq!(fixture.invoices(SETTLED).len(), 1, "nothing follows");
     let upcoming = block_on(fixture.account.upcoming_invoice(subscription.id));
     assert_eq!(upcoming.unwrap_err().kind(), ErrorKind::ResourceNotFound);
-}
-
-#[test]
-fn invoicing_6_1_more_seats_are_invoiced_at_once() {
-    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("30")]);
-    let Invoiced { fixture, .. } = &invoiced;
-    fixture.set("2026-06-01T00:00:00Z");
-    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
-    let price = subscription.price_intervals[0].price_id;
-    let change = |quantity: &str, when| {
-        let change = FeeQuantityChange { price: price.into(), quantity: number(quantity), when };
-        fixture.account.update_fixed_fee_quantity(subscription.id, change)
-    };
-    fixture.set("2026-06-21T00:00:00Z");
-    run(change("4", ChangeTiming::Immediate)).unwrap();
-    assert_eq!(all(&fixture.invoices(SETTLED))[0], "00002 issued 2026-06-21: fee 30 = 30");
-    // What was invoiced otherwise is billed anew, and stays where that is refused (subscriptions 2.7).
-    let past = || change("9", ChangeTiming::EffectiveDate(at("2026-06-11T00:00:00Z")));
-    let (kind, text) = refused(fixture, past().leaving_invoices());
-    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
-    run(past()).unwrap();
-    let mut found = all(&fixture.invoices(SETTLED));
-    found.sort();
-    assert_eq!(
-        found,
-        ["00001 issued 2026-06-01: fee 30 = 30", "00003 issued 2026-06-11: fee 160 = 160"]
-    );
-    let notes = fixture.invoices(SETTLED).into_iter().flat_map(|of| of.credit_notes);
-    let notes: Vec<_> = notes.map(|of| of.total.to_string()).collect();
-    assert_eq!(notes, ["50"], "from 21 June on there are four again");
-    // A change that is scheduled has a draft of its own.
-    run(change("5", ChangeTiming::EffectiveDate(at("2026-06-26T00:00:00Z")))).unwrap();
-    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-26: fee 5 = 5"]);
 }
 
 #[test]

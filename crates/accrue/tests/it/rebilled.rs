@@ -1,13 +1,16 @@
 //! Invoices that other terms bill otherwise (subscriptions 2.7).
 
 use accrue::{
-    CivilDate, Decimal,
+    CivilDate, Decimal, ErrorKind,
     invoice::{Invoice, LineSubject, NewInvoiceLine, Payment},
-    subscription::{IntervalChanges, IntervalDate, NewPriceInterval, PriceIntervalEdit},
+    subscription::{
+        ChangeTiming, FeeQuantityChange, IntervalChanges, IntervalDate, NewPriceInterval,
+        PriceIntervalEdit,
+    },
 };
 
 use crate::{
-    invoices::{DRAFT, SETTLED},
+    invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
     price_intervals::{JANUARY, changed, constraint},
     support::fixture::{at, name, number, refused, run},
 };
@@ -146,4 +149,37 @@ fn subscriptions_2_7_what_somebody_made_void_is_not_billed_by_itself() {
     fixture.tick();
     let expected = ["00001 void 2027-02-01: usage 14 = 14", "DRAFT draft 2027-03-01: usage 0 = 0"];
     assert_eq!(changed.everything(), expected);
+}
+
+#[test]
+fn subscriptions_2_7_more_seats_are_invoiced_at_once_and_in_the_past_billed_anew() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("30")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let price = subscription.price_intervals[0].price_id;
+    let change = |quantity: &str, when| {
+        let change = FeeQuantityChange { price: price.into(), quantity: number(quantity), when };
+        fixture.account.update_fixed_fee_quantity(subscription.id, change)
+    };
+    fixture.set("2026-06-21T00:00:00Z");
+    run(change("4", ChangeTiming::Immediate)).unwrap();
+    assert_eq!(all(&fixture.invoices(SETTLED))[0], "00002 issued 2026-06-21: fee 30 = 30");
+    // What was invoiced otherwise is billed anew, and stays where that is refused (subscriptions 2.7).
+    let past = || change("9", ChangeTiming::EffectiveDate(at("2026-06-11T00:00:00Z")));
+    let (kind, text) = refused(fixture, past().leaving_invoices());
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    run(past()).unwrap();
+    let mut found = all(&fixture.invoices(SETTLED));
+    found.sort();
+    assert_eq!(
+        found,
+        ["00001 issued 2026-06-01: fee 30 = 30", "00003 issued 2026-06-11: fee 160 = 160"]
+    );
+    let notes = fixture.invoices(SETTLED).into_iter().flat_map(|of| of.credit_notes);
+    let notes: Vec<_> = notes.map(|of| of.total.to_string()).collect();
+    assert_eq!(notes, ["50"], "from 21 June on there are four again");
+    // A change that is scheduled has a draft of its own.
+    run(change("5", ChangeTiming::EffectiveDate(at("2026-06-26T00:00:00Z")))).unwrap();
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-26: fee 5 = 5"]);
 }
