@@ -54,6 +54,27 @@ pub(in crate::engine) async fn credit(
     Ok(note)
 }
 
+/// Credits what is left of some lines of an invoice, since what they bill is due no more.
+pub(super) async fn credit_lines(
+    tx: &mut Transaction<'_>,
+    invoice: Invoice,
+    is_credited: impl Fn(&InvoiceLine) -> bool + Send,
+) -> Result<(), Error> {
+    invoice.check_credit()?;
+    let customer_id = invoice.customer_id;
+    let before = credit_notes::lines_that_count(tx, customer_id, &invoice.credit_notes).await?;
+    let lines = invoice.lines.iter().filter(|line| is_credited(line));
+    let left = lines.map(|line| (line, invoice.left_of(line, &before)));
+    let left = left.filter(|(_, share)| !share.total().is_zero());
+    let credits: Vec<_> = left.map(|(line, share)| Credit::of(line, line.period, share)).collect();
+    if credits.is_empty() {
+        return Ok(());
+    }
+    let why = (CreditNoteSource::Change, CreditNoteReason::OrderChange, None);
+    let now = tx.now;
+    credit(tx, invoice, credits, why, now).await.map(|_| ())
+}
+
 /// Makes a credit note of an invoice void.
 pub(in crate::engine) async fn void(
     tx: &mut Transaction<'_>,

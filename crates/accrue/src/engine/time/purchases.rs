@@ -8,13 +8,13 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
-            credit_notes, invoices,
+            invoices,
             ledgers::{self, OpenLedger},
             top_ups,
         },
         time::{balances, buying, crediting, voiding},
     },
-    invoice::{Credit, CreditNoteReason, CreditNoteSource, Invoice, InvoiceStatus},
+    invoice::{Invoice, InvoiceStatus},
     schema::{self, CustomerHead},
 };
 
@@ -120,30 +120,13 @@ pub(in crate::engine) async fn take_back(
             voiding::void(tx, &mut invoice).await?;
             end_top_up(tx, ledger, block).await
         }
-        InvoiceStatus::Paid => credit_in_full(tx, invoice).await,
+        InvoiceStatus::Paid => crediting::credit_lines(tx, invoice, |_| true).await,
         InvoiceStatus::Synced => {
             let number = invoice.invoice_number;
             Err(Error::constraint(format!("the invoice {number} of the credit block is synced")))
         }
         InvoiceStatus::Void => Ok(()),
     }
-}
-
-async fn credit_in_full(tx: &mut Transaction<'_>, invoice: Invoice) -> Result<(), Error> {
-    invoice.check_credit()?;
-    let customer_id = invoice.customer_id;
-    let notes = &invoice.credit_notes;
-    let before = credit_notes::lines_that_count(tx, customer_id, notes).await?;
-    let lines = invoice.lines.iter();
-    let left = lines.map(|line| (line, invoice.left_of(line, &before)));
-    let left = left.filter(|(_, share)| !share.total().is_zero());
-    let credits: Vec<_> = left.map(|(line, share)| Credit::of(line, line.period, share)).collect();
-    if credits.is_empty() {
-        return Ok(());
-    }
-    let why = (CreditNoteSource::Change, CreditNoteReason::OrderChange, None);
-    let now = tx.now;
-    crediting::credit(tx, invoice, credits, why, now).await.map(|_| ())
 }
 
 /// Ends the top-up that bought a block.

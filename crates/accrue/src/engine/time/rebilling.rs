@@ -6,16 +6,13 @@ use crate::{
     Decimal, Error, PriceId, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{credit_notes, invoices, prices},
+        rows::{invoices, prices},
         time::{
             crediting::{self, FeeCycle},
             due, invoicing, voiding,
         },
     },
-    invoice::{
-        Credit, CreditNoteReason, CreditNoteSource, Invoice, InvoiceLine, InvoiceSource,
-        InvoiceStatus,
-    },
+    invoice::{Invoice, InvoiceLine, InvoiceSource, InvoiceStatus},
     limits,
     price::BillingMode,
     subscription::{Reached, SubscriptionEntry},
@@ -97,7 +94,8 @@ async fn take_back_thresholds(
             InvoiceStatus::Void => continue,
             InvoiceStatus::Draft => invoices::remove(tx, &invoice).await?,
             InvoiceStatus::Paid if !invoice.is_unpaid() => {
-                credit_charges(tx, invoice, charged).await?;
+                crediting::credit_lines(tx, invoice, |line| charged.contains(&line.price_id))
+                    .await?;
             }
             _ => voiding::take_back(tx, &mut invoice).await?,
         }
@@ -238,7 +236,8 @@ impl Found {
                     is_taken_back = true;
                 }
                 InvoiceStatus::Paid => {
-                    credit_charges(tx, invoice, charged).await?;
+                    crediting::credit_lines(tx, invoice, |line| charged.contains(&line.price_id))
+                        .await?;
                     is_taken_back = true;
                 }
                 status => {
@@ -256,24 +255,4 @@ impl Found {
         }
         Ok(())
     }
-}
-
-/// Credits what is left of the charges of an invoice that somebody has paid for. Its lines by hand stay.
-async fn credit_charges(
-    tx: &mut Transaction<'_>,
-    invoice: Invoice,
-    charged: &BTreeSet<PriceId>,
-) -> Result<(), Error> {
-    let customer = invoice.customer_id;
-    let before = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
-    let lines = invoice.lines.iter().filter(|line| charged.contains(&line.price_id));
-    let left = lines.map(|line| (line, invoice.left_of(line, &before)));
-    let left = left.filter(|(_, share)| !share.total().is_zero());
-    let credits: Vec<_> = left.map(|(line, share)| Credit::of(line, line.period, share)).collect();
-    if credits.is_empty() {
-        return Ok(());
-    }
-    let why = (CreditNoteSource::Change, CreditNoteReason::OrderChange, None);
-    let now = tx.now;
-    crediting::credit(tx, invoice, credits, why, now).await.map(|_| ())
 }
