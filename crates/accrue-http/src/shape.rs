@@ -11,10 +11,12 @@ mod values;
 
 pub(crate) use self::{
     macros::{choices, is_closed, name, read_choice, request, response, texts, words},
-    read::{Absent, Anything, Fields, Maybe, Nullable, Read, Reader, Several, Source, member},
+    read::{
+        Absent, Anything, Fields, Given, Maybe, Nullable, Read, Reader, Several, Source, member,
+    },
     schema::{Describe, Named, Object, Property, Schema, Side},
     values::{
-        Demanded, MetadataIn, Moment, NoRows, Nothing, Sparse, Whole, Word, Words, metadata_update,
-        new_metadata,
+        Demanded, LooseAmount, MetadataIn, Moment, NoRows, Nothing, Sparse, Whole, Word, Words,
+        metadata_update, new_metadata,
     },
 };

@@ -32,8 +32,8 @@ pub use self::{
     filter::SubscriptionFilter,
     interval::PriceInterval,
     interval_changes::{
-        AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
-        NewPriceInterval, PriceIntervalEdit,
+        AdjustmentIntervalEdit, IntervalAdjustment, IntervalChanges, IntervalDate,
+        NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit,
     },
     new::NewSubscription,
     period::{BillingPeriods, Days},
@@ -165,7 +165,17 @@ impl Subscription {
     /// ```
     #[must_use]
     pub fn billing_cycle_day(&self) -> u8 {
-        match self.anchor {
+        self.day_of(self.anchor)
+    }
+
+    /// Returns the day of a month on which the periods of an interval begin, from 1 to 31.
+    #[must_use]
+    pub fn billing_cycle_day_of(&self, interval: &PriceInterval) -> u8 {
+        self.day_of(interval.anchor)
+    }
+
+    fn day_of(&self, anchor: BillingAnchor) -> u8 {
+        match anchor {
             BillingAnchor::FirstOfMonth => 1,
             BillingAnchor::Day { day, .. } => day,
             BillingAnchor::SubscriptionStart => {

@@ -17,10 +17,10 @@ use crate::{
         coupons::RedeemCoupon,
         pages::{Listed, Rows},
         subscriptions::{
-            Cancel, ChangedResources, ChangedWanted, MutatedSubscription, NewSubscription,
-            Subscription, SubscriptionListQuery, SubscriptionSummary, SubscriptionUsage,
-            UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity, UpdateSubscription,
-            UsageQueryIn,
+            Cancel, ChangeIntervals, ChangedResources, ChangedWanted, MutatedSubscription,
+            NewSubscription, Subscription, SubscriptionListQuery, SubscriptionSummary,
+            SubscriptionUsage, UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity,
+            UpdateSubscription, UsageQueryIn,
         },
     },
 };
@@ -94,6 +94,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .body::<UnscheduleFixedFeeQuantityUpdates>()
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(unschedule_fixed_fee_quantity_updates(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/price_intervals",
+        "subscriptions.price_intervals",
+        "add-edit-price-intervals",
+    )
+    .summary("Changes the intervals of prices and adjustments of a subscription.")
+    .body::<ChangeIntervals>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(change_intervals(request))),
     Operation::post(
         "/subscriptions/{subscription_id}/redeem_coupon",
         "subscriptions.redeem_coupon",
@@ -231,6 +240,19 @@ async fn unschedule_fixed_fee_quantity_updates(request: Request) -> Result<Reply
     check_is_not_pending(&request)?;
     let call = request.account.unschedule_fixed_fee_quantity_updates(id, body.price_id());
     write(request, call).await
+}
+
+async fn change_intervals(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, ChangeIntervals>()?;
+    check_is_not_pending(&request)?;
+    let dated = body.has_local_date().then_some(id);
+    let zone = match zones::of_subscription(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let leaves_invoices = body.leaves_invoices();
+    let call = request.account.change_intervals(id, body.into_changes(&zone)?);
+    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
 }
 
 async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {

@@ -46,11 +46,6 @@ pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
         what: "subscriptions that change their plan, phase, trial or prices",
         operations: &[
-            (
-                Post,
-                "/subscriptions/{subscription_id}/price_intervals",
-                "subscriptions.price_intervals",
-            ),
             (Get, "/subscriptions/{subscription_id}/schedule", "subscriptions.fetch_schedule"),
             (
                 Post,

@@ -165,6 +165,22 @@ impl Fields<'_> {
         self.find(name).is_some_and(|json| *json != Json::Null)
     }
 
+    /// Refuses none of some fields, and several of them.
+    pub(crate) fn names_one_of(&self, names: &[&str], reader: &mut Reader) {
+        let mut there = names.iter().filter(|name| self.has(name));
+        let (at, message) = match (there.next(), there.next(), names) {
+            (None, _, [first, others @ ..]) => {
+                let others = others.join(" and ");
+                (*first, format!("is missing, as is {others}: expected one of them"))
+            }
+            (Some(first), Some(other), _) => {
+                (*other, format!("is there beside {first}, expected one of them"))
+            }
+            _ => return,
+        };
+        let _: Option<()> = reader.wrong(&self.pointer(at), message);
+    }
+
     fn find(&self, name: &str) -> Option<&Json> {
         self.members.iter().find(|(member, _)| member == name).map(|(_, json)| json)
     }
@@ -204,6 +220,26 @@ impl<T: Describe> Describe for Option<T> {
     }
 }
 
+/// A field that may be left out, and is not null where it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given<T>(pub(crate) Option<T>);
+
+impl<T: Read> Read for Given<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        T::read(json, at, reader).map(|value| Self(Some(value)))
+    }
+
+    fn absent() -> Absent<Self> {
+        Absent::Is(Self(None))
+    }
+}
+
+impl<T: Describe> Describe for Given<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
+}
+
 /// A field that may be left out, and whose null says something of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Maybe<T> {
@@ -233,6 +269,14 @@ impl<T: Describe> Describe for Maybe<T> {
 }
 
 impl<T> Maybe<T> {
+    /// Returns its value, where it has one.
+    pub(crate) const fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
     /// Makes something else of its value: where that is nothing, it is null.
     pub(crate) fn and_then<U>(self, make: impl FnOnce(T) -> Option<U>) -> Maybe<U> {
         match self {

@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
-    AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
-    Decimal, Description, DimensionalPriceGroupId, Email, EventKey, EventName, ExternalId,
-    InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata, MetadataUpdate, MetricId,
-    Name, PaymentMethodId, PlanId, PriceId, PricingUnit, PropertyName, RedemptionCode,
-    SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal, Zone, limits,
+    AdjustmentId, AdjustmentIntervalId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
+    Currency, CustomerId, Decimal, Description, DimensionalPriceGroupId, Email, EventKey,
+    EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata,
+    MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId, PriceIntervalId, PricingUnit,
+    PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WebhookEndpointId,
+    WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -154,6 +155,25 @@ impl Read for JsonNumber {
 impl Describe for JsonNumber {
     fn schema() -> Schema {
         Schema::Number
+    }
+}
+
+/// An amount as a number, or in a string as elsewhere (subscriptions 2.1).
+#[derive(Clone, Debug)]
+pub(crate) struct LooseAmount(pub(crate) Decimal);
+
+impl Read for LooseAmount {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::String(_) => Decimal::read(json, at, reader).map(Self),
+            json => JsonNumber::read(json, at, reader).map(|JsonNumber(number)| Self(number)),
+        }
+    }
+}
+
+impl Describe for LooseAmount {
+    fn schema() -> Schema {
+        Schema::AnyOf(vec![JsonNumber::schema(), Decimal::schema()])
     }
 }
 
@@ -323,6 +343,7 @@ macro_rules! ids {
 
 ids! {
     AdjustmentId: "adjustment",
+    AdjustmentIntervalId: "adjustment interval",
     AlertId: "alert",
     BackfillId: "backfill",
     CouponId: "coupon",
@@ -339,6 +360,7 @@ ids! {
     PaymentMethodId: "payment method",
     PlanId: "plan",
     PriceId: "price",
+    PriceIntervalId: "price interval",
     SubscriptionId: "subscription",
     TopUpId: "top-up",
     WebhookEndpointId: "webhook endpoint",

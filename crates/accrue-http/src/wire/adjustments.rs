@@ -9,7 +9,7 @@ pub(crate) use self::{
         PlanMinimum, Values, filters_of,
     },
     new::{
-        AddedAdjustmentIn, LeftOutAdjustment, NewPlanAdjustment, PercentageTierIn,
+        AddedAdjustmentIn, AdjustmentIn, LeftOutAdjustment, NewPlanAdjustment, PercentageTierIn,
         RemovedAdjustment, ReplacedAdjustment, ReplacingAdjustment,
     },
 };

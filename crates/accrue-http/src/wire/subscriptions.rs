@@ -3,6 +3,7 @@
 mod adjustments;
 mod changed;
 mod changes;
+mod interval_changes;
 mod intervals;
 mod lists;
 mod new;
@@ -27,6 +28,7 @@ pub(crate) use self::{
     changes::{
         Cancel, UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity, UpdateSubscription,
     },
+    interval_changes::ChangeIntervals,
     lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
     usage::{SubscriptionUsage, UsageQueryIn},

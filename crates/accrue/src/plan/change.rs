@@ -87,6 +87,11 @@ impl<'a> Agreed<'a> {
         }
     }
 
+    /// Returns those of the version before.
+    pub(crate) const fn latest(self) -> &'a [ScopedAdjustment] {
+        self.latest
+    }
+
     /// Returns the adjustments that are new, each with the field in which it was given.
     pub(crate) fn added(self) -> Vec<(String, &'a NewAdjustment)> {
         let replace = self.replace.iter().enumerate();

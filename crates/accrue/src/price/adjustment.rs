@@ -84,7 +84,7 @@ impl Adjustments {
         discounts.chain(minimum).chain(self.maximum.iter().cloned().map(Adjustment::Maximum))
     }
 
-    pub(super) fn check(&self, charge: &NewCharge) -> Result<(), Error> {
+    pub(crate) fn check(&self, charge: &NewCharge) -> Result<(), Error> {
         for (index, discount) in self.discounts.iter().enumerate() {
             let at = format!("adjustments.discounts[{index}]");
             discount.check(&at, charge)?;

@@ -2,10 +2,10 @@ use smallvec::SmallVec;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
-    CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, InvitationId,
-    InvoiceId, ItemId, MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit, RedemptionCode,
-    SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
+    AccountId, AdjustmentId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId,
+    CreditNoteId, CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey,
+    InvitationId, InvoiceId, ItemId, MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit,
+    RedemptionCode, SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -77,7 +77,7 @@ macro_rules! parts {
 }
 
 parts! {
-    AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
+    AdjustmentId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     DimensionalPriceGroupId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
     MessageId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,

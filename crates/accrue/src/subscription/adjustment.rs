@@ -65,6 +65,13 @@ impl AdjustmentInterval {
         self.scope.is_none() && !self.is_invoice_level() && self.price_ids == [price].into()
     }
 
+    /// Returns the adjustment as a plan or the subscription was given it; none where it is a price's own or a
+    /// coupon's.
+    pub(super) fn given(&self) -> Option<ScopedAdjustment> {
+        let (adjustment, scope) = (self.adjustment.clone(), self.scope.as_deref()?.clone());
+        Some(ScopedAdjustment { adjustment, scope })
+    }
+
     pub(crate) fn reaches(&self, price: PriceId) -> bool {
         self.price_ids.contains(&price)
     }
@@ -127,6 +134,11 @@ impl Cut<'_> {
 }
 
 impl Subscription {
+    /// Returns the adjustments that its plan or itself was given.
+    pub(crate) fn given_adjustments(&self) -> Vec<ScopedAdjustment> {
+        self.adjustment_intervals.iter().filter_map(AdjustmentInterval::given).collect()
+    }
+
     /// Returns the coupon that it has redeemed, the last one of several; also where its discount is over.
     #[must_use]
     pub fn redeemed_coupon(&self) -> Option<RedeemedCoupon> {

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::fee_quantity::check_quantity;
 use crate::{
-    AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp,
+    AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp,
     plan::PlanPrice,
     price::{Adjustments, NewAdjustment},
 };
@@ -71,11 +71,34 @@ pub struct PriceIntervalEdit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewAdjustmentInterval {
     /// The adjustment.
-    pub adjustment: NewAdjustment,
+    pub adjustment: IntervalAdjustment,
     /// Its first instant.
     pub start_date: IntervalDate,
     /// First instant after it; none where no end is known.
     pub end_date: Option<IntervalDate>,
+}
+
+/// Adjustment of an interval: a new one, or one that a plan or a subscription was given (subscriptions 2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum IntervalAdjustment {
+    /// Adjustment that is made for it.
+    New(Box<NewAdjustment>),
+    /// Adjustment of any plan or subscription of the account.
+    Existing(AdjustmentId),
+}
+
+impl From<NewAdjustment> for IntervalAdjustment {
+    fn from(new: NewAdjustment) -> Self {
+        Self::New(Box::new(new))
+    }
+}
+
+impl From<AdjustmentId> for IntervalAdjustment {
+    fn from(id: AdjustmentId) -> Self {
+        Self::Existing(id)
+    }
 }
 
 /// Edit of an adjustment interval: what is not said stays (subscriptions 2.1).
@@ -130,8 +153,11 @@ impl PriceIntervalEdit {
 
 impl NewAdjustmentInterval {
     /// Prepares an interval of an adjustment from a date on.
-    pub fn new(adjustment: NewAdjustment, start_date: impl Into<IntervalDate>) -> Self {
-        Self { adjustment, start_date: start_date.into(), end_date: None }
+    pub fn new(
+        adjustment: impl Into<IntervalAdjustment>,
+        start_date: impl Into<IntervalDate>,
+    ) -> Self {
+        Self { adjustment: adjustment.into(), start_date: start_date.into(), end_date: None }
     }
 }
 
@@ -169,9 +195,14 @@ impl IntervalChanges {
 
     /// Returns the adjustments that are new, each with the field in which it was given.
     pub(crate) fn added_adjustments(&self) -> Vec<(String, &NewAdjustment)> {
-        let new = self.add_adjustments.iter().enumerate();
-        new.map(|(index, of)| (format!("add_adjustments[{index}].adjustment"), &of.adjustment))
-            .collect()
+        let added = self.add_adjustments.iter().enumerate();
+        let new = added.filter_map(|(index, of)| match &of.adjustment {
+            IntervalAdjustment::New(new) => {
+                Some((format!("add_adjustments[{index}].adjustment"), &**new))
+            }
+            IntervalAdjustment::Existing(_) => None,
+        });
+        new.collect()
     }
 }
 

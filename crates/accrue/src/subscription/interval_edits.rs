@@ -78,6 +78,7 @@ impl Subscription {
             let detail = format!("the price is in {found}, the subscription is invoiced in {own}");
             return Err(Error::constraint(detail));
         }
+        new.adjustments.check(&price.charge.clone().into())?;
         let cycle = price.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
         let terms = self.periods_of(cycle);
         let start_date = new.start_date.decide(&terms, now)?;
@@ -102,6 +103,17 @@ impl Subscription {
         Ok(())
     }
 
+    /// Refuses the adjustment of a coupon, which is redeemed and not given (subscriptions 2.1). It is known by its
+    /// interval.
+    pub(crate) fn check_is_no_coupon(&self, id: AdjustmentId) -> Result<(), Error> {
+        let is_coupon =
+            |of: &AdjustmentInterval| of.coupon_id.is_some() && of.id.as_bytes() == id.as_bytes();
+        match self.adjustment_intervals.iter().any(is_coupon) {
+            true => Err(Error::constraint(format!("the adjustment {id} is that of a coupon"))),
+            false => Ok(()),
+        }
+    }
+
     /// Edits one of its adjustment intervals.
     pub(crate) fn edit_adjustment_interval(
         &mut self,
@@ -123,11 +135,12 @@ impl Subscription {
         Ok(())
     }
 
-    /// Adds an interval of an adjustment, over some of its prices.
+    /// Adds an interval of an adjustment that was given, over some of its prices.
     pub(crate) fn add_adjustment_interval(
         &mut self,
-        id: AdjustmentId,
+        id: AdjustmentIntervalId,
         new: &NewAdjustmentInterval,
+        of: &ScopedAdjustment,
         prices: &[Price],
         now: Timestamp,
     ) -> Result<(), Error> {
@@ -139,21 +152,17 @@ impl Subscription {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
         }
-        let of = new.adjustment.clone().decide(id, None, prices)?;
         let none = BTreeMap::new();
         let cut = self.cut(start_date, now, &none);
-        self.adjustment_intervals.push(cut.agreed(&of, prices, (start_date, end_date)));
+        let added = cut.agreed(of, prices, (start_date, end_date));
+        self.adjustment_intervals.push(AdjustmentInterval { id, ..added });
         Ok(())
     }
 
     /// Lets its adjustments reach prices that were added (subscriptions 2.4). All of its prices are given.
     pub(crate) fn reach(&mut self, prices: &[Price]) -> Result<(), Error> {
         for of in &mut self.adjustment_intervals {
-            let Some(scope) = of.scope.as_deref().filter(|scope| scope.is_invoice_level) else {
-                continue;
-            };
-            let (adjustment, scope) = (of.adjustment.clone(), scope.clone());
-            let scoped = ScopedAdjustment { adjustment, scope };
+            let Some(scoped) = of.given().filter(|of| of.scope.is_invoice_level) else { continue };
             let reached: BTreeSet<_> = scoped.reached(prices).map(|price| price.id).collect();
             if !reached.is_subset(&of.price_ids) {
                 scoped.check_over(prices)?;

@@ -131,20 +131,7 @@ fn previewed_rules(fields: &Fields<'_>, reader: &mut Reader) {
 }
 
 fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
-    let names = ["price_id", "external_price_id", "price"].into_iter();
-    let mut there = names.filter(|name| fields.has(name));
-    let _: Option<()> = match (there.next(), there.next()) {
-        (Some(_), None) => Some(()),
-        (Some(first), Some(other)) => {
-            let message = format!("is there beside {first}, expected one of the three");
-            reader.wrong(&fields.pointer(other), message)
-        }
-        (None, _) => {
-            let message =
-                "is missing, as are external_price_id and price: expected one of the three";
-            reader.wrong(&fields.pointer("price_id"), message)
-        }
-    };
+    fields.names_one_of(&["price_id", "external_price_id", "price"], reader);
 }
 
 impl PriceEvaluationIn {

@@ -109,7 +109,7 @@ impl PriceInterval {
             price: Price::of(price, related),
             start_date: interval.start_date.into(),
             end_date: subscription.end_of(interval).map(Moment::from),
-            billing_cycle_day: subscription.billing_cycle_day().into(),
+            billing_cycle_day: subscription.billing_cycle_day_of(interval).into(),
             current_billing_period_start_date: period.map(|period| period.start().into()),
             current_billing_period_end_date: period.map(|period| period.end().into()),
             fixed_fee_quantity_transitions: transitions,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    AdjustmentId, Error, PriceIntervalId, SubscriptionId,
+    AdjustmentId, AdjustmentIntervalId, Error, PriceIntervalId, SubscriptionId,
     engine::{
         Account, Call,
         commands::{changed, plan_versions, subscription_changes},
@@ -11,8 +11,8 @@ use crate::{
         rows::{self, outbox},
         time::{current, rebilling, recount},
     },
-    price::{Price, PricedUsage},
-    subscription::{IntervalChanges, Subscription, SubscriptionEntry},
+    price::{Price, PricedUsage, ScopedAdjustment},
+    subscription::{IntervalAdjustment, IntervalChanges, Subscription, SubscriptionEntry},
     webhook::Body,
 };
 
@@ -135,15 +135,41 @@ async fn decide(
         edited.map_err(|error| error.within(&format!("edit_adjustments[{index}]")))?;
     }
     for (index, new) in add_adjustments.iter().enumerate() {
-        let id = AdjustmentId::generate(now, tx.entropy());
-        let added = of.add_adjustment_interval(id, new, &prices, now);
-        added.map_err(|error| error.within(&format!("add_adjustments[{index}]")))?;
+        let at = format!("add_adjustments[{index}]");
+        let given = given(tx, of, &new.adjustment, &prices).await;
+        let given = given.map_err(|error| error.within(&at))?;
+        let id = AdjustmentIntervalId::generate(now, tx.entropy());
+        let added = of.add_adjustment_interval(id, new, &given, &prices, now);
+        added.map_err(|error| error.within(&at))?;
     }
     of.check_intervals()?;
     let usage = PricedUsage::of(&prices);
     let version = rows::plans::plan_version_of(tx, entry).await?;
     entry.priced = (usage != version.priced).then_some(usage);
     Ok(())
+}
+
+/// Returns the adjustment of a new interval, over some prices: that which is named, or one that is made for it.
+async fn given(
+    tx: &mut Transaction<'_>,
+    subscription: &Subscription,
+    of: &IntervalAdjustment,
+    prices: &[Price],
+) -> Result<ScopedAdjustment, Error> {
+    match of {
+        IntervalAdjustment::New(new) => {
+            let id = AdjustmentId::generate(tx.now, tx.entropy());
+            let given = new.as_ref().clone().decide(id, None, prices)?;
+            rows::prices::save_adjustments(tx, [&given], &[])?;
+            Ok(given)
+        }
+        IntervalAdjustment::Existing(id) => {
+            subscription.check_is_no_coupon(*id)?;
+            let given = rows::prices::adjustment(tx, *id).await?;
+            given.check_over(prices)?;
+            Ok(given)
+        }
+    }
 }
 
 /// Reads the prices of a subscription, each once.

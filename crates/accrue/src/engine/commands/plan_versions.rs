@@ -170,6 +170,7 @@ pub(in crate::engine) async fn create_version(
     let prices = plan_prices(tx, prices).await?;
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
     let priced = PricedVersion::decide(plan_id, version, prices, agreed, tx.now)?;
+    rows::prices::save_adjustments(tx, &priced.adjustments, agreed.latest())?;
     let entry = PlanVersionEntry {
         priced: PricedUsage::of(&priced.prices),
         prices: priced.prices.iter().map(|price| price.id).collect(),

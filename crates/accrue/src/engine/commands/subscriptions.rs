@@ -303,6 +303,7 @@ async fn create_subscription(
     }
     rows::subscriptions::save_new_subscription(tx, &entry).await?;
     let subscription = entry.subscription.clone();
+    rows::prices::save_adjustments(tx, &subscription.given_adjustments(), &adjustments)?;
     entries.push(entry);
     active::save_active(tx, customer.id, &entries).await?;
     Ok(subscription)

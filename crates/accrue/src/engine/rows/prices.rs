@@ -3,12 +3,12 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
-    Error, IdOr, PriceId,
+    AdjustmentId, Error, IdOr, PriceId,
     engine::{
         kernel::{Guard, Transaction},
         rows::account,
     },
-    price::{FilterValues, NewAdjustment, Price, PriceFilter},
+    price::{FilterValues, NewAdjustment, Price, PriceFilter, ScopedAdjustment},
     rating::RateCard,
     schema,
     subscription::SubscriptionEntry,
@@ -117,6 +117,29 @@ pub(in crate::engine) async fn check_adjusted(
         if let Some(item) = new.item_id {
             let slot = schema::item(tx.account, item);
             tx.get(&slot).await?.ok_or_else(|| Error::not_found("item", item))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns an adjustment that a plan or a subscription was given.
+pub(in crate::engine) async fn adjustment(
+    tx: &mut Transaction<'_>,
+    id: AdjustmentId,
+) -> Result<ScopedAdjustment, Error> {
+    let found = tx.get(&schema::adjustment(tx.account, id)).await?;
+    found.ok_or_else(|| Error::not_found("adjustment", id))
+}
+
+/// Writes the adjustments among some that are none of those before, to be found by their ids.
+pub(in crate::engine) fn save_adjustments<'a>(
+    tx: &mut Transaction<'_>,
+    all: impl IntoIterator<Item = &'a ScopedAdjustment>,
+    before: &[ScopedAdjustment],
+) -> Result<(), Error> {
+    for of in all {
+        if before.iter().all(|known| known.scope.id != of.scope.id) {
+            tx.put(&schema::adjustment(tx.account, of.scope.id), of)?;
         }
     }
     Ok(())

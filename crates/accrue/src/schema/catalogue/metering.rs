@@ -4,9 +4,9 @@
 mod tests;
 
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, DimensionalPriceGroupId,
-    Error, EventKey, ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit,
-    SubscriptionId, Timeframe, Timestamp, TopUpId,
+    AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId,
+    DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MetricId, PlanId,
+    PriceId, PricingUnit, SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -17,7 +17,7 @@ use crate::{
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
-    price::{DimensionalPriceGroup, Price},
+    price::{DimensionalPriceGroup, Price, ScopedAdjustment},
     schema::{
         documents::*,
         index::Index,
@@ -49,6 +49,9 @@ tables! {
     /// Subscriptions that a customer's events may still count for.
     active_subscriptions(account, customer: CustomerId)
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
+
+    /// An adjustment that a plan or a subscription was given, to be given again.
+    adjustment(account, adjustment: AdjustmentId) -> ScopedAdjustment;
 
     /// An alert of a subscription or on a balance, and the mark that deletes it.
     alert(account, alert: AlertId) -> AlertEntry [guarded by CustomerHead], read_often, resident;
