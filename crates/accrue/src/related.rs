@@ -159,8 +159,10 @@ impl Naming for Subscription {
     fn name(&self, names: &mut Names) {
         names.prices.extend(self.price_intervals.iter().map(|interval| interval.price_id));
         names.customers.insert(self.customer_id);
-        names.plans.insert(self.plan_id);
-        names.versions.insert((self.plan_id, self.plan_version));
+        for of in self.plans() {
+            names.plans.insert(of.plan_id);
+            names.versions.insert((of.plan_id, of.plan_version));
+        }
     }
 }
 

@@ -14,6 +14,8 @@ mod interval_edits;
 mod invoicing;
 mod new;
 mod period;
+mod plan_change;
+mod plan_interval;
 #[cfg(test)]
 pub(crate) mod sample;
 #[cfg(test)]
@@ -37,6 +39,8 @@ pub use self::{
     },
     new::NewSubscription,
     period::{BillingPeriods, Days},
+    plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
+    plan_interval::PlanInterval,
     update::SubscriptionUpdate,
 };
 pub(crate) use self::{
@@ -46,6 +50,7 @@ pub(crate) use self::{
     invoicing::{Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
+    plan_change::NextPlan,
     threshold::{Reached, Threshold},
     update::previous_attributes,
 };
@@ -76,8 +81,14 @@ pub struct Subscription {
     pub timezone: Zone,
     /// Day on which its billing cycles begin.
     pub anchor: BillingAnchor,
+    /// Instant that this day is counted from, where it is not the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchored_at: Option<Timestamp>,
     /// Currency that it is invoiced in: its plan's.
     pub currency: Currency,
+    /// Plans that it is on, one after the other; none where it has always been on one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan_intervals: Vec<PlanInterval>,
     /// Prices that it is charged, each while it is in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_intervals: Vec<PriceInterval>,
@@ -115,30 +126,34 @@ impl Subscription {
     /// Returns its billing periods.
     #[must_use]
     pub fn periods(&self) -> BillingPeriods {
-        self.periods_of(self.billing_cycle())
+        self.periods_by_plan(|cadences| Cycle::shortest(cadences))
     }
 
     /// Returns its terms: the periods of the longest cadence of its prices (subscriptions 0.2).
     #[must_use]
     pub fn terms(&self) -> BillingPeriods {
-        self.periods_of(self.term_cycle())
+        self.periods_by_plan(|cadences| Cycle::longest(cadences))
     }
 
     /// Returns the periods of a price of another cycle than its own.
     #[must_use]
     pub fn periods_of(&self, cycle: Cycle) -> BillingPeriods {
-        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
-        BillingPeriods::new(cycle, self.anchor, zone, start, end)
+        self.periods_by_plan(|_| cycle)
     }
 
     /// Returns the periods of one of its intervals: those of its cadence while it is in force, and the
     /// billing periods where it is charged once.
     #[must_use]
     pub fn periods_of_interval(&self, interval: &PriceInterval) -> BillingPeriods {
-        let cycle = interval.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
-        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
-        let periods = BillingPeriods::new(cycle, interval.anchor, zone, start, end);
-        periods.within(interval.start_date, interval.end_date)
+        self.grid_of(interval).within(interval.start_date, interval.end_date)
+    }
+
+    /// Returns the periods of one of its intervals over the whole life of the subscription.
+    fn grid_of(&self, interval: &PriceInterval) -> BillingPeriods {
+        let Some(cycle) = interval.cadence.cycle() else { return self.periods() };
+        let anchor = (interval.anchor, self.plan_anchored_at(interval.start_date));
+        let (zone, life) = (self.timezone.clone(), (self.start_date, self.end_date));
+        BillingPeriods::anchored(cycle, anchor, zone, life)
     }
 
     /// Returns the day of a month on which its billing cycles begin, in its zone, 1 to 31: the last
@@ -165,21 +180,22 @@ impl Subscription {
     /// ```
     #[must_use]
     pub fn billing_cycle_day(&self) -> u8 {
-        self.day_of(self.anchor)
+        self.day_of(self.anchor, self.anchored_at.unwrap_or(self.start_date))
     }
 
     /// Returns the day of a month on which the periods of an interval begin, from 1 to 31.
     #[must_use]
     pub fn billing_cycle_day_of(&self, interval: &PriceInterval) -> u8 {
-        self.day_of(interval.anchor)
+        self.day_of(interval.anchor, self.plan_anchored_at(interval.start_date))
     }
 
-    fn day_of(&self, anchor: BillingAnchor) -> u8 {
+    /// Returns the day of an anchor that is counted from an instant.
+    fn day_of(&self, anchor: BillingAnchor, from: Timestamp) -> u8 {
         match anchor {
             BillingAnchor::FirstOfMonth => 1,
             BillingAnchor::Day { day, .. } => day,
             BillingAnchor::SubscriptionStart => {
-                let day = self.timezone.civil(self.start_date.to_jiff()).day();
+                let day = self.timezone.civil(from.to_jiff()).day();
                 u8::try_from(day).unwrap_or(1)
             }
         }

@@ -30,6 +30,7 @@ pub(super) mod one_off_invoices;
 pub(super) mod payment_methods;
 pub(super) mod payments;
 pub(super) mod people;
+pub(super) mod plan_changes;
 pub(super) mod plan_versions;
 pub(super) mod plans;
 pub(super) mod portal_sessions;

@@ -14,6 +14,7 @@ pub(super) mod invoicing;
 mod issuing;
 pub(super) mod judge;
 pub(super) mod one_off;
+pub(super) mod plan_changes;
 pub(super) mod purchases;
 pub(super) mod rebilling;
 pub(super) mod recount;

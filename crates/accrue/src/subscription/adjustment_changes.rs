@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{AdjustmentInterval, Cut, NewSubscription};
+use super::{AdjustmentInterval, Cut};
 use crate::{
     AdjustmentId, Error, Timestamp,
     price::{AdjustmentIds, NewAdjustment, Price, ScopedAdjustment, check_adjustments, remaining},
@@ -57,32 +57,31 @@ impl AdjustmentChanges {
     }
 }
 
-impl NewSubscription {
-    /// Cuts the intervals of what the plan version and the subscription agree on beside the prices' own
-    /// adjustments.
-    pub(super) fn agreed(
-        &self,
-        cut: &Cut<'_>,
-        of_version: &[ScopedAdjustment],
-        prices: &[Price],
-    ) -> Result<Vec<AdjustmentInterval>, Error> {
-        let AdjustmentChanges { add, remove, replace } = &self.adjustments;
-        let version = cut.plan_version.number();
-        let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), version, cut.created_at);
-        let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
-        let mut intervals: Vec<_> =
-            all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();
-        for (index, added) in add.iter().enumerate() {
-            let at = format!("add_adjustments[{index}]");
-            let dates = added.dates(&at, cut.start_date, self.end_date)?;
-            let new = added.adjustment.clone().decide(ids.next(), None, prices);
-            let new = new.map_err(|error| error.within(&format!("{at}.adjustment")))?;
-            intervals.push(cut.agreed(&new, prices, dates));
-            all.push(new);
-        }
-        check_adjustments(&all)?;
-        Ok(intervals)
+/// Cuts the intervals of what a plan version and a subscription agree on beside the prices' own adjustments: those
+/// of the version, with changes for the subscription, up to its end.
+pub(super) fn agreed(
+    changes: &AdjustmentChanges,
+    cut: &Cut<'_>,
+    of_version: &[ScopedAdjustment],
+    prices: &[Price],
+    end: Option<Timestamp>,
+) -> Result<Vec<AdjustmentInterval>, Error> {
+    let AdjustmentChanges { add, remove, replace } = changes;
+    let version = cut.plan_version.number();
+    let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), version, cut.created_at);
+    let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
+    let mut intervals: Vec<_> =
+        all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();
+    for (index, added) in add.iter().enumerate() {
+        let at = format!("add_adjustments[{index}]");
+        let dates = added.dates(&at, cut.start_date, end)?;
+        let new = added.adjustment.clone().decide(ids.next(), None, prices);
+        let new = new.map_err(|error| error.within(&format!("{at}.adjustment")))?;
+        intervals.push(cut.agreed(&new, prices, dates));
+        all.push(new);
     }
+    check_adjustments(&all)?;
+    Ok(intervals)
 }
 
 impl AddedAdjustment {

@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invoicing, InvoicingStep, Subscription, SubscriptionStatus};
+use super::{Invoicing, InvoicingStep, PlanInterval, Subscription, SubscriptionStatus};
 use crate::{AlertId, Timeframe, Timestamp, price::PricedUsage};
 
 /// Subscription, with the values that the engine keeps beside it in the same row.
@@ -32,6 +32,9 @@ pub(crate) struct SubscriptionEntry {
     /// The usage that its prices are of, where they are not those of its plan version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) priced: Option<PricedUsage>,
+    /// Start of the plan that it is on, where it has changed it: those after it are still to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) plan_since: Option<Timestamp>,
     /// Number of rows that its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,
@@ -51,14 +54,23 @@ impl SubscriptionEntry {
     /// period.
     pub(crate) fn deadline(&self, grace: Duration) -> Option<Timestamp> {
         let notified = self.next_notified().map(|(at, _)| at);
+        let plan = self.next_plan().map(|of| of.start_date);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
         let invoicing = self.next_invoicing(grace).map(|(at, _)| at);
-        [notified, self.next_turn(), closing, invoicing].into_iter().flatten().min()
+        [notified, plan, self.next_turn(), closing, invoicing].into_iter().flatten().min()
     }
 
     /// Returns what time brings its invoices next.
     pub(crate) fn next_invoicing(&self, grace: Duration) -> Option<(Timestamp, InvoicingStep)> {
         self.invoicing.as_ref()?.next(grace)
+    }
+
+    /// Returns the plan that it changes to next: one within its life.
+    pub(crate) fn next_plan(&self) -> Option<&PlanInterval> {
+        let of = &self.subscription;
+        let since = self.plan_since.unwrap_or(of.start_date);
+        let next = of.plan_intervals.iter().find(|of| since < of.start_date);
+        next.filter(|next| of.covers(next.start_date))
     }
 
     /// Returns the instant of the next charge: the begin or the end of a period of its prices or of a

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, FeeStretch, Subscription};
+use super::{BillingAnchor, BillingPeriods, FeeStretch, PlanInterval, Subscription};
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
     plan::PlanVersion,
@@ -114,15 +114,8 @@ impl Subscription {
         created_at: Timestamp,
         quantities: &'a BTreeMap<PriceId, Decimal>,
     ) -> Cut<'a> {
-        let (subscription_id, plan_version) = (self.id, self.plan_version);
-        Cut {
-            subscription_id,
-            plan_version,
-            start_date,
-            anchor: self.anchor,
-            created_at,
-            quantities,
-        }
+        let PlanInterval { plan_version, anchor, .. } = self.plan_at(start_date);
+        Cut { subscription_id: self.id, plan_version, start_date, anchor, created_at, quantities }
     }
 
     /// Returns the length of its billing periods: the shortest cadence of its prices, and a month where

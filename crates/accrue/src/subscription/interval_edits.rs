@@ -40,9 +40,7 @@ impl Subscription {
         if let Some(day) = edit.billing_cycle_day {
             interval.anchor = interval.anchor.on_day(day);
         }
-        let cycle = interval.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
-        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
-        let terms = BillingPeriods::new(cycle, interval.anchor, zone, start, end);
+        let terms = self.grid_of(&interval);
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
@@ -79,8 +77,7 @@ impl Subscription {
             return Err(Error::constraint(detail));
         }
         new.adjustments.check(&price.charge.clone().into())?;
-        let cycle = price.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
-        let terms = self.periods_of(cycle);
+        let terms = price.cadence.cycle().map_or_else(|| self.periods(), |of| self.periods_of(of));
         let start_date = new.start_date.decide(&terms, now)?;
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
         self.check_life((start_date, end_date))?;

@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{AdjustmentChanges, BillingAnchor, Cut, Subscription, fee_quantity::check_quantity};
+use super::{
+    AdjustmentChanges, BillingAnchor, Cut, Subscription, adjustment_changes::agreed,
+    fee_quantity::check_quantity,
+};
 use crate::{
     Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
     RedemptionCode, SubscriptionId, Timestamp,
@@ -88,7 +91,7 @@ impl NewSubscription {
         id: SubscriptionId,
         customer: &Customer,
         terms: Terms,
-        (prices, agreed): (&[Price], &[ScopedAdjustment]),
+        (prices, of_version): (&[Price], &[ScopedAdjustment]),
         now: Timestamp,
     ) -> Result<Subscription, Error> {
         let today = || customer.timezone.begin_of_day_of(now);
@@ -116,7 +119,8 @@ impl NewSubscription {
             quantities: &self.fee_quantities,
         };
         let own = prices.iter().flat_map(|price| cut.adjustments(price));
-        let adjustment_intervals = own.chain(self.agreed(&cut, agreed, prices)?).collect();
+        let given = agreed(&self.adjustments, &cut, of_version, prices, self.end_date)?;
+        let adjustment_intervals = own.chain(given).collect();
         let subscription = Subscription {
             id,
             customer_id: customer.id,
@@ -128,6 +132,8 @@ impl NewSubscription {
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
             currency: terms.currency,
+            anchored_at: None,
+            plan_intervals: Vec::new(),
             price_intervals: prices.iter().map(|price| cut.interval(price)).collect(),
             adjustment_intervals,
             metadata: self.metadata,

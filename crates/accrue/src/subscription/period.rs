@@ -38,6 +38,8 @@ use crate::{Timeframe, Timestamp, Zone, price::Cycle};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BillingPeriods {
     grid: Grid,
+    /// Grids that take its place, each from an instant on.
+    later: Vec<(Timestamp, Grid)>,
     start: Timestamp,
     end: Timestamp,
     /// End of a life that was cut further.
@@ -71,9 +73,34 @@ impl BillingPeriods {
         start: Timestamp,
         end: Option<Timestamp>,
     ) -> Self {
-        let grid = Grid::new(cycle, anchor, zone, start);
+        Self::anchored(cycle, (anchor, start), zone, (start, end))
+    }
+
+    /// Creates the cycles of an anchor that is counted from another instant than the start of the life.
+    pub(super) fn anchored(
+        cycle: Cycle,
+        (anchor, anchored_at): (BillingAnchor, Timestamp),
+        zone: Zone,
+        (start, end): (Timestamp, Option<Timestamp>),
+    ) -> Self {
+        let grid = Grid::new(cycle, anchor, zone, anchored_at);
         let cut = Timestamp::MAX;
-        Self { grid, start, end: end.unwrap_or(cut), cut }
+        Self { grid, later: Vec::new(), start, end: end.unwrap_or(cut), cut }
+    }
+
+    /// Goes on from an instant on with the cycles of an anchor that is counted from another one: the period before
+    /// ends then. Where these are the same cycles, nothing changes.
+    pub(super) fn then(
+        mut self,
+        from: Timestamp,
+        cycle: Cycle,
+        (anchor, anchored_at): (BillingAnchor, Timestamp),
+    ) -> Self {
+        let grid = Grid::new(cycle, anchor, self.grid.zone().clone(), anchored_at);
+        if *self.grid_at(from).0 != grid {
+            self.later.push((from, grid));
+        }
+        self
     }
 
     /// Cuts the life further: from `start` up to `end` where there is one. The grid stays.
@@ -90,10 +117,21 @@ impl BillingPeriods {
         if instant < self.start || self.end <= instant {
             return None;
         }
-        let cycle = self.grid.locate(instant.to_jiff());
-        let start = timestamp(cycle.start).max(self.start);
-        let end = timestamp(cycle.end).min(self.end);
+        let (grid, from, until) = self.grid_at(instant);
+        let cycle = grid.locate(instant.to_jiff());
+        let start = timestamp(cycle.start).max(self.start).max(from);
+        let end = timestamp(cycle.end).min(self.end).min(until);
         Timeframe::new(start, end).ok()
+    }
+
+    /// Returns the grid at an instant, from when and until when.
+    fn grid_at(&self, instant: Timestamp) -> (&Grid, Timestamp, Timestamp) {
+        let until = self.later.iter().map(|(from, _)| *from).find(|from| instant < *from);
+        let until = until.unwrap_or(Timestamp::MAX);
+        match self.later.iter().rfind(|(from, _)| *from <= instant) {
+            Some((from, grid)) => (grid, *from, until),
+            None => (&self.grid, Timestamp::MIN, until),
+        }
     }
 
     /// Returns the periods that share an instant with `timeframe`, oldest first.
@@ -115,12 +153,12 @@ impl BillingPeriods {
 
     /// Returns the start of the cycle that holds an instant, also where that lies before the life.
     pub(crate) fn cycle_start(&self, at: Timestamp) -> Timestamp {
-        timestamp(self.grid.locate(at.to_jiff()).start)
+        timestamp(self.grid_at(at).0.locate(at.to_jiff()).start)
     }
 
     /// Tells whether the cycles are the same, whatever the life.
     pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
-        self.grid == other.grid
+        self.grid == other.grid && self.later == other.later
     }
 
     /// Returns the key of one of the periods.
@@ -130,15 +168,18 @@ impl BillingPeriods {
             // It ends with its cycle.
             return PeriodKey { start, end: period.end() };
         }
-        PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end).min(self.cut) }
+        let (grid, _, until) = self.grid_at(start);
+        let end = timestamp(grid.locate(start.to_jiff()).end);
+        PeriodKey { start, end: end.min(until).min(self.cut) }
     }
 
     /// Returns the ends of shorter cycles that lie within one of the periods, where one of them begins with
     /// the period's own cycle.
     pub(crate) fn ends_within(&self, period: Timeframe, shorter: Cycle) -> Vec<Timestamp> {
-        let cycle = self.grid.locate(period.start().to_jiff());
-        let grid = self.grid.cycles_of(&cycle, shorter);
-        let inner = Self { grid, start: period.start(), end: period.end(), cut: self.cut };
+        let (grid, ..) = self.grid_at(period.start());
+        let grid = grid.cycles_of(&grid.locate(period.start().to_jiff()), shorter);
+        let (start, end, later) = (period.start(), period.end(), Vec::new());
+        let inner = Self { grid, later, start, end, cut: self.cut };
         let ends = inner.overlapping(period).map(Timeframe::end);
         ends.filter(|end| *end < period.end()).collect()
     }
@@ -151,8 +192,9 @@ impl BillingPeriods {
     #[must_use]
     pub fn days(&self, period: Timeframe) -> Days {
         let start = period.start().to_jiff();
-        let cycle = self.grid.locate(start);
-        let days = self.grid.days_of(&cycle);
+        let (grid, ..) = self.grid_at(period.start());
+        let cycle = grid.locate(start);
+        let days = grid.days_of(&cycle);
         let end = period.end().to_jiff().min(cycle.end);
         Days { part: days.touched(start, end), whole: days.touched(cycle.start, cycle.end) }
     }

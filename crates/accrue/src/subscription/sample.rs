@@ -22,6 +22,8 @@ pub(crate) fn subscription() -> Subscription {
         timezone: Zone::parse("UTC").unwrap(),
         anchor: BillingAnchor::FirstOfMonth,
         currency: Currency::parse("USD").unwrap(),
+        anchored_at: None,
+        plan_intervals: Vec::new(),
         price_intervals: Vec::new(),
         adjustment_intervals: Vec::new(),
         metadata: Metadata::new(),

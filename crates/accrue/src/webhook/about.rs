@@ -46,6 +46,10 @@ impl Body {
             | Self::SubscriptionEnded { subscription_id }
             | Self::SubscriptionCancellationScheduled { subscription_id, .. }
             | Self::SubscriptionCancellationUnscheduled { subscription_id, .. }
+            | Self::PlanChangeScheduled { subscription_id, .. }
+            | Self::PlanChanged { subscription_id, .. }
+            | Self::PlanVersionChangeScheduled { subscription_id, .. }
+            | Self::PlanVersionChanged { subscription_id, .. }
             | Self::SubscriptionEdited { subscription_id, .. }
             | Self::FixedFeeQuantityUpdated { subscription_id, .. }
             | Self::InvoicingThresholdExceeded { subscription_id, .. } => Some(*subscription_id),

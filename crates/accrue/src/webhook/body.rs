@@ -2,11 +2,12 @@ use serde::{Deserialize, Serialize};
 
 use super::PaymentTold;
 use crate::{
-    BackfillId, CreditNoteId, Decimal, InvoiceId, PriceId, SubscriptionId, Timestamp,
+    BackfillId, CreditNoteId, Decimal, InvoiceId, PlanId, PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
     invoice::{BalanceTransaction, DunningSchedule, DunningStep, LinesEdit, SyncTold},
+    plan::PlanVersion,
 };
 
 /// Body of a message: its type and its properties (wire 6.8).
@@ -67,6 +68,42 @@ pub enum Body {
         subscription_id: SubscriptionId,
         /// Instant at which it would have ended.
         original_cancellation_date: Timestamp,
+    },
+    /// `subscription.plan_change_scheduled`
+    #[serde(rename = "subscription.plan_change_scheduled")]
+    PlanChangeScheduled {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Instant at which it will change its plan.
+        change_date: Timestamp,
+        /// Plan that it will be on.
+        new_plan_id: PlanId,
+        /// Plan that it is on until then.
+        previous_plan_id: PlanId,
+    },
+    /// `subscription.plan_changed`
+    #[serde(rename = "subscription.plan_changed")]
+    PlanChanged {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Plan that it was on.
+        previous_plan_id: PlanId,
+    },
+    /// `subscription.plan_version_change_scheduled`
+    #[serde(rename = "subscription.plan_version_change_scheduled")]
+    PlanVersionChangeScheduled {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// The versions, and when it will change.
+        change: PlanVersionStep,
+    },
+    /// `subscription.plan_version_changed`
+    #[serde(rename = "subscription.plan_version_changed")]
+    PlanVersionChanged {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// The versions, and when it changed.
+        change: PlanVersionStep,
     },
     /// `subscription.edited`
     #[serde(rename = "subscription.edited")]
@@ -300,6 +337,18 @@ impl From<Exceeded> for Body {
     }
 }
 
+/// Step from a version of a plan to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PlanVersionStep {
+    /// When it takes effect.
+    pub effective_date: Timestamp,
+    /// Version from then on.
+    pub new_plan_version: PlanVersion,
+    /// Version until then.
+    pub previous_plan_version: PlanVersion,
+}
+
 impl From<BalanceCrossed> for Body {
     fn from(crossed: BalanceCrossed) -> Self {
         let crossed = Box::new(crossed);
@@ -328,6 +377,10 @@ impl Body {
             Self::SubscriptionCancellationUnscheduled { .. } => {
                 "subscription.cancellation_unscheduled"
             }
+            Self::PlanChangeScheduled { .. } => "subscription.plan_change_scheduled",
+            Self::PlanChanged { .. } => "subscription.plan_changed",
+            Self::PlanVersionChangeScheduled { .. } => "subscription.plan_version_change_scheduled",
+            Self::PlanVersionChanged { .. } => "subscription.plan_version_changed",
             Self::SubscriptionEdited { .. } => "subscription.edited",
             Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
             Self::InvoicingThresholdExceeded { .. } => "subscription.invoicing_threshold_exceeded",

@@ -25,6 +25,7 @@ mod balance_alerts;
 mod bought_credits;
 mod cadences;
 mod carried;
+mod changed_plans;
 mod corrected;
 mod corrected_alerts;
 mod corrected_credits;

@@ -6,10 +6,10 @@ use crate::{
     AdjustmentId, AdjustmentIntervalId, Error, PriceIntervalId, SubscriptionId,
     engine::{
         Account, Call,
-        commands::{changed, plan_versions, subscription_changes},
+        commands::{plan_versions, subscription_changes},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, outbox},
-        time::{current, rebilling, recount},
+        time::current,
     },
     price::{Price, PricedUsage, ScopedAdjustment},
     subscription::{IntervalAdjustment, IntervalChanges, Subscription, SubscriptionEntry},
@@ -89,14 +89,7 @@ async fn change_intervals(
         return Ok(before.subscription);
     };
     tell_quantities(tx, &before.subscription, &entry.subscription).await?;
-    if since <= tx.now {
-        // What is charged so far is judged here, as with another quantity of a fee.
-        entry.rated_until = entry.rated_until.max(Some(tx.now));
-    }
-    recount::judge_change(tx, &before, &mut entry).await?;
-    rebilling::rebill(tx, &before, &mut entry, since).await?;
-    subscription_changes::save_change(tx, &mut entry).await?;
-    changed::check_credits_count(tx, entry.subscription.customer_id).await?;
+    subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
     Ok(entry.subscription)
 }
 
@@ -143,7 +136,16 @@ async fn decide(
         added.map_err(|error| error.within(&at))?;
     }
     of.check_intervals()?;
-    let usage = PricedUsage::of(&prices);
+    note_usage(tx, entry, &prices).await
+}
+
+/// Notes the usage that the prices of a subscription are of, where they are not those of its plan version.
+pub(super) async fn note_usage(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    prices: &[Price],
+) -> Result<(), Error> {
+    let usage = PricedUsage::of(prices);
     let version = rows::plans::plan_version_of(tx, entry).await?;
     entry.priced = (usage != version.priced).then_some(usage);
     Ok(())
@@ -173,7 +175,10 @@ async fn given(
 }
 
 /// Reads the prices of a subscription, each once.
-async fn prices_of(tx: &mut Transaction<'_>, of: &Subscription) -> Result<Vec<Price>, Error> {
+pub(super) async fn prices_of(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<Vec<Price>, Error> {
     let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
     rows::prices::prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }

@@ -1,7 +1,7 @@
 //! Changes of subscriptions: edits, cancellations, ends that are taken back, and quantities of fees.
 
 use crate::{
-    Error, IdOr, PriceId, SubscriptionId,
+    Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
         commands::changed,
@@ -206,6 +206,24 @@ pub(super) async fn save_change(
     active::save_active(tx, customer_id, &entries.collect::<Vec<_>>()).await
 }
 
+/// Writes a subscription whose terms are others since an instant: what they charge so far is judged, and boundaries
+/// that have passed are billed anew where they bill otherwise (subscriptions 2.7).
+pub(super) async fn save_terms(
+    tx: &mut Transaction<'_>,
+    before: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
+    since: Timestamp,
+) -> Result<(), Error> {
+    if since <= tx.now {
+        // Another process, whose clock is ahead, may have applied a later turn: that one is not judged once more.
+        entry.rated_until = entry.rated_until.max(Some(tx.now));
+    }
+    recount::judge_change(tx, before, entry).await?;
+    rebilling::rebill(tx, before, entry, since).await?;
+    save_change(tx, entry).await?;
+    changed::check_credits_count(tx, entry.subscription.customer_id).await
+}
+
 /// Returns a fixed fee of a subscription's plan version.
 async fn fee_of(
     tx: &mut Transaction<'_>,
@@ -322,15 +340,7 @@ async fn update_fee_quantity(
         old_quantity: old,
     };
     outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
-    if at <= tx.now {
-        // What it charges so far is judged here. Another process, whose clock is ahead, may have
-        // applied a later turn: that one is not judged once more.
-        entry.rated_until = entry.rated_until.max(Some(tx.now));
-        recount::judge_change(tx, &before, &mut entry).await?;
-    }
-    rebilling::rebill(tx, &before, &mut entry, at).await?;
-    save_change(tx, &mut entry).await?;
-    changed::check_credits_count(tx, entry.subscription.customer_id).await?;
+    save_terms(tx, &before, &mut entry, at).await?;
     Ok(entry.subscription)
 }
 

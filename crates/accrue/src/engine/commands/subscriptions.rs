@@ -264,6 +264,7 @@ async fn create_subscription(
         parts_until: None,
         invoicing: None,
         priced: None,
+        plan_since: None,
         terms_parts: 0,
     };
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
@@ -320,7 +321,10 @@ fn check_looked_at(found: usize) -> Result<(), Error> {
 }
 
 /// Refuses quantities of prices that are no fixed fees of the plan version.
-fn check_fees(prices: &[Price], quantities: &BTreeMap<PriceId, Decimal>) -> Result<(), Error> {
+pub(super) fn check_fees(
+    prices: &[Price],
+    quantities: &BTreeMap<PriceId, Decimal>,
+) -> Result<(), Error> {
     let is_fee = |id: &PriceId| prices.iter().any(|of| of.id == *id && of.charge.is_fixed());
     match quantities.keys().find(|id| !is_fee(id)) {
         Some(id) => {

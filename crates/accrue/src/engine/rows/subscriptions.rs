@@ -134,6 +134,12 @@ pub(in crate::engine) async fn save_subscription(
     let before_ends = before.next_notified();
     let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
     let changes = [&before, after].map(|of| change_slot(tx, of));
+    let plans = [&before, after].map(|of| of.subscription.plan_id);
+    if plans.first() != plans.last() {
+        tx.delete(&schema::subscription_by_plan(account, &before));
+        let of = SubscriptionOf { customer_id: after.subscription.customer_id };
+        tx.put(&schema::subscription_by_plan(account, after), &of)?;
+    }
     if before.notified != after.notified {
         let [old, new] = statuses;
         tx.delete(&old);

@@ -76,7 +76,7 @@ pub(in crate::engine) async fn judge_change(
     before: &SubscriptionEntry,
     after: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
-    let (alerts, now) = (active::watching(tx, before).await?, tx.now);
+    let (alerts, now) = (active::watching(tx, after).await?, tx.now);
     let (old, new) = (before.subscription.periods(), after.subscription.periods());
     let end = after.subscription.end_date.filter(|end| *end <= now);
     let last = end.and_then(|end| new.containing(end.saturating_sub(INSTANT)));

@@ -74,6 +74,10 @@ impl Grid {
         grid
     }
 
+    pub(super) const fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
     /// Returns the days of a cycle: from its start, date by date at the same time.
     pub(super) fn days_of(&self, cycle: &Cell) -> Self {
         self.cycles_of(cycle, Cycle::Days(1))

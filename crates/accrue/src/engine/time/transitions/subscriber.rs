@@ -12,8 +12,9 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, active, outbox, periods, plans},
-        time::{invoicing, judge},
+        time::{invoicing, judge, plan_changes},
     },
+    limits,
     schema::{self, AlertRevision},
     subscription::{InvoicingStep, Notified, Subscription, SubscriptionEntry},
     webhook::Body,
@@ -50,14 +51,7 @@ impl Subscriber {
         entry: SubscriptionEntry,
         most: usize,
     ) -> Result<Self, Error> {
-        let revision = plans::plan_version_of(tx, &entry).await?.revision;
-        let most = u64::try_from(most).unwrap_or(u64::MAX);
-        let last = revision.min(entry.revision.saturating_add(most));
-        let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
-        for (number, AlertRevision { at, alert, .. }) in unseen(tx, &entry, last).await? {
-            applies_at = applies_at.max(at);
-            changes.push_back(Change { number, at, applies_at, alert });
-        }
+        let changes = changes(tx, &entry, most).await?;
         let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
         Ok(Self { entry, has_moved: false, grace, changes, plan_alerts: None })
     }
@@ -73,6 +67,8 @@ impl Subscriber {
             };
             Transition { at, kind }
         });
+        let plan = self.entry.next_plan().map(|of| of.start_date);
+        let plan = plan.map(|at| Transition { at, kind: TransitionKind::PlanChanged });
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
         let closing = self.entry.next_closing().map(|end| end.saturating_add(self.grace));
         let closing = closing.map(|at| Transition { at, kind: TransitionKind::Closed });
@@ -87,7 +83,7 @@ impl Subscriber {
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time = [notified, turn, closing, invoicing].into_iter().flatten();
+        let by_time = [notified, plan, turn, closing, invoicing].into_iter().flatten();
         let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
@@ -110,6 +106,15 @@ impl Subscriber {
             TransitionKind::Ended => {
                 self.entry.notified = Notified::Ended;
                 outbox::tell(tx, customer_id, at, Body::SubscriptionEnded { subscription_id }).await
+            }
+            TransitionKind::PlanChanged => {
+                let alerts = plan_changes::take_on(tx, &mut self.entry, at, at).await?;
+                self.changes = changes(tx, &self.entry, limits::SCAN_ROWS).await?;
+                self.plan_alerts = None;
+                for alert in alerts {
+                    judge::judge_at_once(tx, &self.entry, &alert, at).await?;
+                }
+                Ok(())
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
@@ -164,6 +169,23 @@ impl Subscriber {
         let version = plans::plan_version_of(tx, &self.entry).await?;
         Ok(version.alerts.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
+}
+
+/// Reads the next changes to the alerts of a subscription's plan that it has not applied: at most so many.
+async fn changes(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    most: usize,
+) -> Result<VecDeque<Change>, Error> {
+    let revision = plans::plan_version_of(tx, entry).await?.revision;
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let last = revision.min(entry.revision.saturating_add(most));
+    let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
+    for (number, AlertRevision { at, alert, .. }) in unseen(tx, entry, last).await? {
+        applies_at = applies_at.max(at);
+        changes.push_back(Change { number, at, applies_at, alert });
+    }
+    Ok(changes)
 }
 
 /// Returns the enabled alerts that watch a subscription: those of its plan version as they were

@@ -18,6 +18,8 @@ pub(super) enum TransitionKind {
     Began,
     /// It ended.
     Ended,
+    /// It changed its plan.
+    PlanChanged,
     /// A billing period began or ended, or the quantity of a fee changed, and fees fell due.
     Turn,
     /// Some time ago a period ended, and no more events are taken for it.

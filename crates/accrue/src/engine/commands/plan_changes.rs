@@ -1,0 +1,168 @@
+//! Changes of the plans of subscriptions.
+
+use crate::{
+    Currency, Error, SubscriptionId,
+    engine::{
+        Account, Call,
+        commands::{interval_changes, subscription_changes, subscriptions},
+        kernel::{Op, Stop, Transaction, boxed},
+        rows::{self, outbox},
+        time::{current, plan_changes},
+    },
+    subscription::{NextPlan, PlanChange, Subscription},
+    webhook::Body,
+};
+
+impl Account {
+    /// Changes the plan of a subscription: now, at the end of its term, or at a date, also one in the past of the
+    /// current billing period (subscriptions 3.2).
+    ///
+    /// All that it is charged ends then, add-ons too, and the prices and adjustments of the new plan begin; coupons
+    /// live on. Usage before is billed by the old plan. Unused days of fees in advance are credited, and those of the
+    /// new plan are charged for the rest. What was to start from then on is dropped: later changes of plan, and an
+    /// end. What was invoiced otherwise is billed anew, as with [`change_intervals`](Self::change_intervals).
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the date is behind the end of the
+    /// subscription, a quantity is negative, or there is no such day to begin billing cycles on;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the date is before the current billing
+    /// period, the plan is invoiced in another currency, a quantity is given for a price that is no fixed fee of the
+    /// version, the coupon [cannot be redeemed](Self::redeem_coupon), or an adjustment cannot be over its prices;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version or coupon.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, plan::NewPlan, subscription::NewSubscription};
+    /// use accrue::subscription::{PlanChange, PlanChangeTiming};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let usd = Currency::parse("USD")?;
+    /// # let pro = account.create_plan(NewPlan::new(Name::parse("Pro")?, usd)).await?;
+    /// # let max = account.create_plan(NewPlan::new(Name::parse("Max")?, usd)).await?;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let subscription = account.create_subscription(NewSubscription::new(ada.id, pro.id)).await?;
+    /// let mut change = PlanChange::immediate(max.id);
+    /// change.when = PlanChangeTiming::EndOfSubscriptionTerm;
+    /// let subscription = account.schedule_plan_change(subscription.id, change).await?;
+    /// let [now, then] = subscription.plans().try_into().unwrap();
+    /// assert_eq!((now.plan_id, then.plan_id), (pro.id, max.id));
+    ///
+    /// let subscription = account.unschedule_plan_changes(subscription.id).await?;
+    /// assert_eq!(subscription.plans().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn schedule_plan_change(
+        &self,
+        id: SubscriptionId,
+        change: PlanChange,
+    ) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("schedule_plan_change", (id, change), |tx, (id, change)| {
+                schedule_plan_change(tx, *id, change)
+            }),
+        )
+    }
+
+    /// Drops the changes of plan of a subscription that are still to come (subscriptions 3.3). What ends with the
+    /// first of them goes on, up to the end of the subscription; what was to start later is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where none is scheduled;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended.
+    pub fn unschedule_plan_changes(&self, id: SubscriptionId) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("unschedule_plan_changes", id, |tx, id| unschedule_plan_changes(tx, *id)),
+        )
+    }
+}
+
+#[boxed]
+async fn schedule_plan_change(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    change: &PlanChange,
+) -> Result<Subscription, Stop> {
+    change.check()?;
+    rows::prices::check_adjusted(tx, &change.adjustments.added()).await?;
+    let before = current::current_subscription(tx, id).await?;
+    let of = &before.subscription;
+    let at = change.when.decide(of, tx.now)?;
+    let plan = rows::plans::plan(tx, &change.plan).await?;
+    check_currency(plan.currency, of.currency)?;
+    let plan_version = change.plan_version.unwrap_or(plan.version);
+    let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
+    let prices = rows::prices::prices(tx, &version.prices).await?;
+    subscriptions::check_fees(&prices, &change.fee_quantities)?;
+    let next = NextPlan {
+        seed: SubscriptionId::generate(tx.now, tx.entropy()),
+        start_date: at,
+        plan_id: plan.id,
+        plan_version,
+        prices: &prices,
+        adjustments: &version.adjustments,
+    };
+    let mut entry = before.clone();
+    entry.subscription.change_plan(change, &next, tx.now)?;
+    if let Some(code) = change.coupon_redemption_code.clone() {
+        let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
+        coupon.redeem(&mut entry.subscription, &prices, at, tx.now)?;
+        rows::coupons::save_redeemed(tx, &coupon, &entry.subscription)?;
+    }
+    let given = entry.subscription.given_adjustments();
+    let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
+    rows::prices::save_adjustments(tx, &given, &known)?;
+    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
+    interval_changes::note_usage(tx, &mut entry, &all).await?;
+    if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
+        let body = Body::SubscriptionCancellationUnscheduled {
+            subscription_id: id,
+            original_cancellation_date: end,
+        };
+        outbox::tell(tx, of.customer_id, tx.now, body).await?;
+    }
+    if at <= tx.now.max(of.start_date) {
+        let now = tx.now;
+        plan_changes::take_on(tx, &mut entry, at, now).await?;
+    } else {
+        plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
+    }
+    subscription_changes::save_terms(tx, &before, &mut entry, at).await?;
+    Ok(entry.subscription)
+}
+
+#[boxed]
+async fn unschedule_plan_changes(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+) -> Result<Subscription, Stop> {
+    let before = current::current_subscription(tx, id).await?;
+    before.subscription.check_not_ended(tx.now)?;
+    let mut entry = before.clone();
+    if !entry.subscription.drop_plan_changes(tx.now) {
+        let message = format!("found {id}, of which no change of plan is scheduled");
+        return Err(Error::invalid("subscription_id", message).into());
+    }
+    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
+    interval_changes::note_usage(tx, &mut entry, &all).await?;
+    let since = entry.subscription.terms_differ_since(&before.subscription);
+    let since = since.unwrap_or(tx.now);
+    subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
+    Ok(entry.subscription)
+}
+
+/// Refuses a plan that is invoiced in another currency (subscriptions 3.2).
+fn check_currency(found: Currency, own: Currency) -> Result<(), Error> {
+    if found == own {
+        return Ok(());
+    }
+    let (found, own) = (found.code(), own.code());
+    let detail = format!("the plan is invoiced in {found}, the customer in {own}");
+    Err(Error::constraint(detail))
+}

@@ -1,0 +1,98 @@
+//! Changes of plan that take effect (subscriptions 3.2).
+
+use crate::{
+    Error, Timestamp,
+    alert::Alert,
+    engine::{
+        kernel::Transaction,
+        rows::{alerts, outbox, plans},
+    },
+    schema::{self, PlanVersionEntry},
+    subscription::{Subscription, SubscriptionEntry},
+    webhook::{Body, PlanVersionStep},
+};
+
+/// Lets a subscription take on the plan that it is on from an instant on, and tells of it. Returns the alerts of the
+/// plan that watch it: as they were at another instant, later changes to them are still to be applied.
+pub(in crate::engine) async fn take_on(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    from: Timestamp,
+    at: Timestamp,
+) -> Result<Vec<Alert>, Error> {
+    let next = entry.subscription.plan_at(from);
+    let usage = plans::plan_version_of(tx, entry).await?.priced_of(entry).clone();
+    let Subscription { id: subscription_id, customer_id, plan_id, plan_version, .. } =
+        entry.subscription;
+    entry.subscription.follow_plan(&next);
+    entry.plan_since = Some(next.start_date);
+    entry.muted.clear();
+    let version = plans::plan_version_of(tx, entry).await?;
+    entry.priced = (usage != version.priced).then_some(usage);
+    let alerts = alerts_at(tx, entry, &version, at).await?;
+    if next.plan_id != plan_id {
+        let body = Body::PlanChanged { subscription_id, previous_plan_id: plan_id };
+        outbox::tell(tx, customer_id, at, body).await?;
+    } else if next.plan_version != plan_version {
+        let change = PlanVersionStep {
+            effective_date: next.start_date,
+            new_plan_version: next.plan_version,
+            previous_plan_version: plan_version,
+        };
+        let body = Body::PlanVersionChanged { subscription_id, change };
+        outbox::tell(tx, customer_id, at, body).await?;
+    }
+    Ok(alerts.into_iter().filter(|alert| alert.enabled).collect())
+}
+
+/// Returns the alerts of a plan version as they were at an instant, and notes the last change of them that a
+/// subscription has applied with that.
+async fn alerts_at(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    version: &PlanVersionEntry,
+    at: Timestamp,
+) -> Result<Vec<Alert>, Error> {
+    let Subscription { plan_id, plan_version, .. } = entry.subscription;
+    let mut found = alerts::of_plan(tx, &version.alerts).await?;
+    let numbers = version.applied.saturating_add(1)..=version.revision;
+    let slots = numbers.map(|of| schema::alert_revision(tx.account, plan_id, plan_version, of));
+    let changes = tx.get_all(&slots.collect::<Vec<_>>()).await?;
+    let later = changes.into_iter().flatten().rev().take_while(|change| at < change.at);
+    entry.revision = version.revision;
+    for change in later {
+        entry.revision = entry.revision.saturating_sub(1);
+        found.retain(|alert| alert.id != change.alert.id);
+        found.extend(change.before);
+    }
+    Ok(found)
+}
+
+/// Tells that a subscription will change its plan at an instant, where that is still to come.
+pub(in crate::engine) async fn tell_scheduled(
+    tx: &mut Transaction<'_>,
+    subscription: &Subscription,
+    from: Timestamp,
+) -> Result<(), Error> {
+    let subscription_id = subscription.id;
+    let next = subscription.plan_at(from);
+    let before = subscription.plan_at(from.saturating_sub(crate::time::INSTANT));
+    let body = if next.plan_id != before.plan_id {
+        Body::PlanChangeScheduled {
+            subscription_id,
+            change_date: from,
+            new_plan_id: next.plan_id,
+            previous_plan_id: before.plan_id,
+        }
+    } else if next.plan_version != before.plan_version {
+        let change = PlanVersionStep {
+            effective_date: from,
+            new_plan_version: next.plan_version,
+            previous_plan_version: before.plan_version,
+        };
+        Body::PlanVersionChangeScheduled { subscription_id, change }
+    } else {
+        return Ok(());
+    };
+    outbox::tell(tx, subscription.customer_id, tx.now, body).await
+}

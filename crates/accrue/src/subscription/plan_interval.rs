@@ -1,0 +1,116 @@
+use serde::{Deserialize, Serialize};
+
+use super::{BillingAnchor, BillingPeriods, Subscription};
+use crate::{
+    Carried, PlanId, Timestamp,
+    plan::PlanVersion,
+    price::{Cadence, Cycle},
+};
+
+/// Plan of a subscription, from an instant on (subscriptions 3.2, 3.7).
+///
+/// It ends where the next one begins, or with the subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PlanInterval {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// Version of the plan.
+    pub plan_version: PlanVersion,
+    /// Its first instant.
+    pub start_date: Timestamp,
+    /// Instant at which it was asked for.
+    pub created_at: Timestamp,
+    /// Day on which billing cycles begin.
+    pub anchor: BillingAnchor,
+    /// Instant that the anchor is counted from.
+    pub anchored_at: Timestamp,
+    /// Fields of the subscription that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
+}
+
+impl Subscription {
+    /// Returns the plans that it is on, was on and will be on, oldest first: at least one.
+    #[must_use]
+    pub fn plans(&self) -> Vec<PlanInterval> {
+        match self.plan_intervals.as_slice() {
+            [] => vec![self.only_plan()],
+            known => known.to_vec(),
+        }
+    }
+
+    /// Returns the plan that it is on at an instant: the first one before it begins.
+    #[must_use]
+    pub fn plan_at(&self, at: Timestamp) -> PlanInterval {
+        let known = self.plan_intervals.iter();
+        let begun = known.clone().rfind(|of| of.start_date <= at);
+        begun.or_else(|| self.plan_intervals.first()).cloned().unwrap_or_else(|| self.only_plan())
+    }
+
+    /// Returns it as it stands at an instant: on the plan of then.
+    #[must_use]
+    pub fn as_of(&self, at: Timestamp) -> Self {
+        let mut shown = self.clone();
+        if !self.plan_intervals.is_empty() {
+            shown.follow_plan(&self.plan_at(at));
+        }
+        shown
+    }
+
+    /// Returns the plan of one that has never changed it.
+    fn only_plan(&self) -> PlanInterval {
+        PlanInterval {
+            plan_id: self.plan_id,
+            plan_version: self.plan_version,
+            start_date: self.start_date,
+            created_at: self.created_at,
+            anchor: self.anchor,
+            anchored_at: self.anchored_at.unwrap_or(self.start_date),
+            carried: self.carried.clone(),
+        }
+    }
+
+    /// Takes on what a plan says from its start on.
+    pub(crate) fn follow_plan(&mut self, of: &PlanInterval) {
+        (self.plan_id, self.plan_version) = (of.plan_id, of.plan_version);
+        self.anchor = of.anchor;
+        self.anchored_at = Some(of.anchored_at).filter(|from| *from != self.start_date);
+        self.carried = of.carried.clone();
+    }
+
+    /// Returns the instant that the anchor of the plan at an instant is counted from.
+    pub(super) fn plan_anchored_at(&self, at: Timestamp) -> Timestamp {
+        let known = self.plan_intervals.iter().rfind(|of| of.start_date <= at);
+        known.or_else(|| self.plan_intervals.first()).map_or(self.start_date, |of| of.anchored_at)
+    }
+
+    /// Returns the cycles of each of its plans, one after the other: of the lengths that a choice of the cadences of
+    /// their prices gives.
+    pub(super) fn periods_by_plan(
+        &self,
+        cycle: impl Fn(&mut dyn Iterator<Item = Cadence>) -> Cycle,
+    ) -> BillingPeriods {
+        let plans = self.plan_intervals.as_slice();
+        let ends = plans.iter().skip(1).map(|of| Some(of.start_date)).chain([None]);
+        let cycle_until = |from: Option<Timestamp>, until: Option<Timestamp>| {
+            let own = self.price_intervals.iter().filter(|of| {
+                from.is_none_or(|from| from <= of.start_date)
+                    && until.is_none_or(|until| of.start_date < until)
+            });
+            cycle(&mut own.map(|of| of.cadence))
+        };
+        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
+        let Some(first) = plans.first() else {
+            return BillingPeriods::new(cycle_until(None, None), self.anchor, zone, start, end);
+        };
+        let until = plans.get(1).map(|of| of.start_date);
+        let begin = (first.anchor, first.anchored_at);
+        let periods = BillingPeriods::anchored(cycle_until(None, until), begin, zone, (start, end));
+        let later = plans.iter().zip(ends).skip(1);
+        later.fold(periods, |periods, (of, until)| {
+            let cycle = cycle_until(Some(of.start_date), until);
+            periods.then(of.start_date, cycle, (of.anchor, of.anchored_at))
+        })
+    }
+}
