@@ -17,7 +17,7 @@ use crate::{
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
     price::{Charge, Price},
-    subscription::Subscription,
+    subscription::{PlanStretch, Subscription},
     webhook::{Body, Message},
 };
 
@@ -163,6 +163,13 @@ impl Naming for Subscription {
             names.plans.insert(of.plan_id);
             names.versions.insert((of.plan_id, of.plan_version));
         }
+    }
+}
+
+/// Names its plan.
+impl Naming for PlanStretch {
+    fn name(&self, names: &mut Names) {
+        names.plans.insert(self.plan_id);
     }
 }
 

@@ -40,7 +40,7 @@ pub use self::{
     new::NewSubscription,
     period::{BillingPeriods, Days},
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
-    plan_interval::PlanInterval,
+    plan_interval::{PlanInterval, PlanStretch},
     update::SubscriptionUpdate,
 };
 pub(crate) use self::{

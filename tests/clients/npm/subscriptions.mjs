@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { DAY, all, ids, instant, newCustomer, newPlan, newSubscription, unique, use } from './fixtures.mjs';
+import { DAY, all, ids, instant, newCustomer, newPlan, newSubscription, unique, usagePrice, use } from './fixtures.mjs';
 
 test('a subscription is created, read and changed', async () => {
   const { plan, customer, subscription } = await newSubscription({ metadata: { a: '1' } });
@@ -87,6 +87,44 @@ test('changes of quantity that are still to come are taken back', async () => {
     price_id: price.id,
   });
   assert.equal(back.fixed_fee_quantity_schedule.length, 1);
+});
+
+test('intervals of prices and adjustments are added and ended', async () => {
+  const { subscription, metric } = await newSubscription();
+  const added = await client.subscriptions.priceIntervals(subscription.id, {
+    add: [{
+      start_date: 'start_of_term',
+      price: { ...usagePrice(metric), currency: 'USD' },
+      discounts: [{ discount_type: 'percentage', percentage_discount: 0.5 }],
+    }],
+    add_adjustments: [{
+      start_date: subscription.start_date,
+      adjustment: { adjustment_type: 'amount_discount', amount_discount: '1', applies_to_all: true, price_type: 'usage' },
+    }],
+  });
+  assert.equal(added.price_intervals.length, subscription.price_intervals.length + 1);
+  assert.equal(added.adjustment_intervals.length, 2);
+  const last = added.price_intervals.at(-1);
+  const ended = await client.subscriptions.priceIntervals(subscription.id, {
+    edit: [{ price_interval_id: last.id, end_date: last.start_date }],
+  });
+  assert.equal(ended.price_intervals.length, subscription.price_intervals.length);
+});
+
+test('the plan of a subscription changes, now or later', async () => {
+  const { plan, subscription } = await newSubscription();
+  const { plan: other } = await newPlan();
+  const later = await client.subscriptions.schedulePlanChange(subscription.id, {
+    change_option: 'end_of_subscription_term', plan_id: other.id,
+  });
+  assert.equal(later.plan.id, plan.id);
+  const schedule = await all(client.subscriptions.fetchSchedule(subscription.id, { limit: 1 }));
+  assert.deepEqual(schedule.map((it) => it.plan.id), [other.id, plan.id]);
+  await client.subscriptions.unschedulePendingPlanChanges(subscription.id);
+  const now = await client.subscriptions.schedulePlanChange(subscription.id, {
+    change_option: 'immediate', plan_id: other.id, billing_cycle_alignment: 'plan_change_date',
+  });
+  assert.equal(now.plan.id, other.id);
 });
 
 test('what a subscription used and costs', async () => {

@@ -373,6 +373,33 @@ class Suite(unittest.TestCase):
         back = CLIENT.subscriptions.unschedule_cancellation(subscription.id)
         self.assertIsNone(back.end_date)
 
+    def test_terms_of_a_subscription_change(self):
+        customer, metric = new_customer(), new_metric()
+        plan, other = new_plan(metric).id, new_plan(metric).id
+        subscription = CLIENT.subscriptions.create(plan_id=plan, customer_id=customer.id)
+        fee = next(
+            it.price for it in subscription.price_intervals if it.price.fixed_price_quantity
+        )
+        half = {
+            "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
+            "applies_to_price_ids": [fee.id],
+        }
+        changed = CLIENT.subscriptions.price_intervals(
+            subscription.id,
+            add_adjustments=[{"start_date": subscription.start_date, "adjustment": half}],
+        )
+        self.assertEqual(len(changed.adjustment_intervals), 1)
+        CLIENT.subscriptions.schedule_plan_change(
+            subscription.id, change_option="end_of_subscription_term", plan_id=other
+        )
+        schedule = [it.plan.id for it in CLIENT.subscriptions.fetch_schedule(subscription.id)]
+        self.assertEqual(schedule, [other, plan])
+        CLIENT.subscriptions.unschedule_pending_plan_changes(subscription.id)
+        changed = CLIENT.subscriptions.schedule_plan_change(
+            subscription.id, change_option="immediate", plan_id=other
+        )
+        self.assertEqual(changed.plan.id, other)
+
     def test_coupons(self):
         discount = {"discount_type": "percentage", "percentage_discount": 0.25}
         code = unique("SPRING")

@@ -123,6 +123,7 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
         get("GET /subscriptions/summary", "/subscriptions/summary"),
         get("GET /subscriptions/{subscription_id}", path("")),
         get("GET /subscriptions/{subscription_id}/costs", path("/costs")),
+        get("GET /subscriptions/{subscription_id}/schedule", path("/schedule")),
         get("GET /subscriptions/{subscription_id}/usage", path("/usage")),
         get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
         get("GET /alerts", format!("/alerts?customer_id={customer}")),

@@ -25,6 +25,8 @@ pub struct Scene {
     pub fee: String,
     pub subscription: String,
     pub cancelled: String,
+    /// A subscription whose plan is to change.
+    pub changing: String,
     pub alert: String,
     pub disabled_alert: String,
     pub block: String,
@@ -127,6 +129,11 @@ impl Scene {
         });
         door.create(&format!("/subscriptions/{cancelled}/update_fixed_fee_quantity"), &fewer);
         subscribe(json!("2026-03-10T11:30:00Z"), Value::Null);
+        let changing = subscribe(Value::Null, Value::Null);
+        let change = json!({
+            "change_option": "end_of_subscription_term", "plan_id": plan, "plan_version_number": 2,
+        });
+        door.create(&format!("/subscriptions/{changing}/schedule_plan_change"), &change);
         let alert = |of: &str, value: u32| {
             let new = json!({
                 "type": "usage_exceeded", "metric_id": metric, "thresholds": [{"value": value}],
@@ -200,6 +207,7 @@ impl Scene {
             fee,
             subscription,
             cancelled,
+            changing,
             alert,
             disabled_alert,
             block: first,

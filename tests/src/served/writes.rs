@@ -56,7 +56,7 @@ fn of_customers(Scene { customer, .. }: &Scene) -> Vec<Case> {
 }
 
 fn of_subscriptions(scene: &Scene) -> Vec<Case> {
-    let Scene { customer, plan, subscription, cancelled, invoiced, fee, .. } = scene;
+    let Scene { customer, plan, subscription, cancelled, changing, invoiced, fee, .. } = scene;
     let new = json!({
         "customer_id": customer, "plan_id": plan, "start_date": "2026-03-09T00:00:00Z",
         "align_billing_with_subscription_start_date": true,
@@ -66,6 +66,18 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
     let past =
         json!({"cancel_option": "requested_date", "cancellation_date": "2026-03-10T00:00:00Z"});
+    let intervals = json!({
+        "add_adjustments": [{
+            "start_date": "2026-03-10T12:00:00Z",
+            "adjustment": {
+                "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
+                "applies_to_all": true,
+            },
+        }],
+    });
+    let another = json!({
+        "change_option": "immediate", "plan_id": plan, "plan_version_number": 2,
+    });
     let of_cancel = "POST /subscriptions/{subscription_id}/cancel";
     vec![
         case("POST /subscriptions", "/subscriptions".to_owned(), &new, 201),
@@ -95,6 +107,24 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
             "POST /subscriptions/{subscription_id}/unschedule_fixed_fee_quantity_updates",
             path(cancelled, "/unschedule_fixed_fee_quantity_updates"),
             &json!({"price_id": fee}),
+            200,
+        ),
+        case(
+            "POST /subscriptions/{subscription_id}/price_intervals",
+            path(subscription, "/price_intervals"),
+            &intervals,
+            200,
+        ),
+        case(
+            "POST /subscriptions/{subscription_id}/schedule_plan_change",
+            path(subscription, "/schedule_plan_change"),
+            &another,
+            200,
+        ),
+        case(
+            "POST /subscriptions/{subscription_id}/unschedule_pending_plan_changes",
+            path(changing, "/unschedule_pending_plan_changes"),
+            &Value::Null,
             200,
         ),
     ]

@@ -18,7 +18,8 @@ use crate::{
         pages::{Listed, Rows},
         subscriptions::{
             Cancel, ChangeIntervals, ChangedResources, ChangedWanted, MutatedSubscription,
-            NewSubscription, Subscription, SubscriptionListQuery, SubscriptionSummary,
+            NewSubscription, SchedulePlanChange, ScheduleQuery, Subscription,
+            SubscriptionListQuery, SubscriptionScheduleItem, SubscriptionSummary,
             SubscriptionUsage, UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity,
             UpdateSubscription, UsageQueryIn,
         },
@@ -122,6 +123,34 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(fetch_costs(request))),
+    Operation::get(
+        "/subscriptions/{subscription_id}/schedule",
+        "subscriptions.fetch_schedule",
+        "fetch-subscription-schedule",
+    )
+    .summary(
+        "Lists the plans that a subscription was on, is on and will be on, the last one first.",
+    )
+    .query::<ScheduleQuery>()
+    .answers::<Rows<SubscriptionScheduleItem>>()
+    .run(|request| Box::pin(fetch_schedule(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/schedule_plan_change",
+        "subscriptions.schedule_plan_change",
+        "schedule-plan-change",
+    )
+    .summary("Changes the plan of a subscription, now or later.")
+    .body::<SchedulePlanChange>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(schedule_plan_change(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/unschedule_pending_plan_changes",
+        "subscriptions.unschedule_pending_plan_changes",
+        "unschedule-pending-plan-changes",
+    )
+    .summary("Takes back the changes of the plan of a subscription that are still to come.")
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(unschedule_plan_changes(request))),
     Operation::get(
         "/subscriptions/{subscription_id}/usage",
         "subscriptions.fetch_usage",
@@ -253,6 +282,35 @@ async fn change_intervals(request: Request) -> Result<Reply, Problem> {
     let leaves_invoices = body.leaves_invoices();
     let call = request.account.change_intervals(id, body.into_changes(&zone)?);
     write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
+}
+
+async fn schedule_plan_change(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, SchedulePlanChange>()?;
+    check_is_not_pending(&request)?;
+    let dated = body.has_local_date().then_some(id);
+    let zone = match zones::of_subscription(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.schedule_plan_change(id, body.into_change(&zone)?);
+    write(request, call).await
+}
+
+async fn unschedule_plan_changes(request: Request) -> Result<Reply, Problem> {
+    let (id, ..) = request.read::<SubscriptionId, NoQuery, NoBody>()?;
+    check_is_not_pending(&request)?;
+    let call = request.account.unschedule_plan_changes(id);
+    write(request, call).await
+}
+
+async fn fetch_schedule(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<SubscriptionId, ScheduleQuery, NoBody>()?;
+    let dated = query.has_local_date().then_some(id);
+    let starts = query.starts(&zones::of_subscription(&request, dated).await?)?;
+    let page = request.page(query.limit, query.cursor)?;
+    let found = request.account.plan_schedule(id, starts, &page).await?;
+    let related = request.account.related(&found).await?;
+    request.answer_page(found, |of| SubscriptionScheduleItem::of(&of, &related)).await
 }
 
 async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {

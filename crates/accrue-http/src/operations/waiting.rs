@@ -44,20 +44,9 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "subscriptions that change their plan, phase, trial or prices",
+        what: "subscriptions that change their phase or trial",
         operations: &[
-            (Get, "/subscriptions/{subscription_id}/schedule", "subscriptions.fetch_schedule"),
-            (
-                Post,
-                "/subscriptions/{subscription_id}/schedule_plan_change",
-                "subscriptions.schedule_plan_change",
-            ),
             (Post, "/subscriptions/{subscription_id}/trigger_phase", "subscriptions.trigger_phase"),
-            (
-                Post,
-                "/subscriptions/{subscription_id}/unschedule_pending_plan_changes",
-                "subscriptions.unschedule_pending_plan_changes",
-            ),
             (Post, "/subscriptions/{subscription_id}/update_trial", "subscriptions.update_trial"),
         ],
     },

@@ -7,6 +7,7 @@ mod interval_changes;
 mod intervals;
 mod lists;
 mod new;
+mod plan_changes;
 mod usage;
 
 use accrue::{
@@ -31,6 +32,7 @@ pub(crate) use self::{
     interval_changes::ChangeIntervals,
     lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
+    plan_changes::{SchedulePlanChange, ScheduleQuery, SubscriptionScheduleItem},
     usage::{SubscriptionUsage, UsageQueryIn},
 };
 use super::{
@@ -182,6 +184,7 @@ impl Subscription {
         related: &Related,
         now: Timestamp,
     ) -> Self {
+        let subscription = &subscription.as_of(now);
         let plan = related.plan(subscription.plan_id);
         let customer = related.customer(subscription.customer_id);
         let period = subscription.periods().containing(now);

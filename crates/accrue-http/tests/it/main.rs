@@ -15,6 +15,7 @@ mod backfill_states;
 mod backfills;
 mod bought_credits;
 mod bounds;
+mod changed_subscriptions;
 mod clients;
 mod coupons;
 mod credit_notes;

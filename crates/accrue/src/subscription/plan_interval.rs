@@ -30,7 +30,37 @@ pub struct PlanInterval {
     pub carried: Carried,
 }
 
+/// Stretch of the life of a subscription on one plan, whatever its versions (subscriptions 3.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanStretch {
+    /// The plan.
+    pub plan_id: PlanId,
+    /// Its first instant.
+    pub start_date: Timestamp,
+    /// First instant after it; `None` where no end is known.
+    pub end_date: Option<Timestamp>,
+    /// Instant at which it was asked for.
+    pub created_at: Timestamp,
+}
+
 impl Subscription {
+    /// Returns the stretches of its life on one plan each, oldest first (subscriptions 3.7).
+    #[must_use]
+    pub fn plan_stretches(&self) -> Vec<PlanStretch> {
+        let mut stretches: Vec<PlanStretch> = Vec::new();
+        for PlanInterval { plan_id, start_date, created_at, .. } in self.plans() {
+            match stretches.last_mut() {
+                Some(last) if last.plan_id == plan_id => continue,
+                Some(last) => last.end_date = Some(start_date),
+                None => {}
+            }
+            let end_date = self.end_date;
+            stretches.push(PlanStretch { plan_id, start_date, end_date, created_at });
+        }
+        stretches
+    }
+
     /// Returns the plans that it is on, was on and will be on, oldest first: at least one.
     #[must_use]
     pub fn plans(&self) -> Vec<PlanInterval> {

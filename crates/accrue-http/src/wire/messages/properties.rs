@@ -40,6 +40,19 @@ pub(super) enum Properties<'a> {
     CancellationUnscheduled {
         original_cancellation_date: Moment,
     },
+    PlanChangeScheduled {
+        change_date: Moment,
+        new_plan_id: String,
+        previous_plan_id: String,
+    },
+    PlanChanged {
+        previous_plan_id: String,
+    },
+    PlanVersionChanged {
+        effective_date: Moment,
+        new_plan_version_number: u32,
+        previous_plan_version_number: u32,
+    },
     QuantityUpdated {
         effective_date: Moment,
         new_quantity: JsonNumber,
@@ -220,6 +233,22 @@ impl<'a> Properties<'a> {
                 let original_cancellation_date = (*original_cancellation_date).into();
                 Self::CancellationUnscheduled { original_cancellation_date }
             }
+            Body::PlanChangeScheduled { change_date, new_plan_id, previous_plan_id, .. } => {
+                Self::PlanChangeScheduled {
+                    change_date: (*change_date).into(),
+                    new_plan_id: new_plan_id.to_string(),
+                    previous_plan_id: previous_plan_id.to_string(),
+                }
+            }
+            Body::PlanChanged { previous_plan_id, .. } => {
+                Self::PlanChanged { previous_plan_id: previous_plan_id.to_string() }
+            }
+            Body::PlanVersionChangeScheduled { change, .. }
+            | Body::PlanVersionChanged { change, .. } => Self::PlanVersionChanged {
+                effective_date: change.effective_date.into(),
+                new_plan_version_number: change.new_plan_version.number(),
+                previous_plan_version_number: change.previous_plan_version.number(),
+            },
             Body::FixedFeeQuantityUpdated {
                 price_id,
                 effective_date,

@@ -130,6 +130,7 @@ impl SubscriptionListQuery {
 
 impl SubscriptionSummary {
     pub(crate) fn of(subscription: &Subscription, related: &Related, now: Timestamp) -> Self {
+        let subscription = &subscription.as_of(now);
         let plan = related.plan(subscription.plan_id);
         let customer_id = subscription.customer_id;
         Self {

@@ -136,7 +136,12 @@ impl NewSubscription {
     /// Makes the subscription to create, where dates are those of a zone.
     pub(crate) fn into_new(self, zone: &Zone) -> Result<subscription::NewSubscription, Problem> {
         let mut new = self;
-        let adjustments = new.adjustments(zone)?;
+        let adjustments = adjustment_changes(
+            new.add_adjustments.take(),
+            new.remove_adjustments.take(),
+            new.replace_adjustments.take(),
+            zone,
+        )?;
         let mut violations = Violations::default();
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
@@ -178,39 +183,12 @@ impl NewSubscription {
         Ok(subscription)
     }
 
-    /// Makes the changes to the adjustments of the plan, where dates are those of a zone.
-    fn adjustments(&mut self, zone: &Zone) -> Result<AdjustmentChanges, Problem> {
-        let mut add = Vec::new();
-        for (index, of) in self.add_adjustments.take().into_iter().flatten().enumerate() {
-            let date = |date: Option<Date>, name: &str| {
-                let at = format!("/add_adjustments/{index}/{name}");
-                date.map(|date| date.in_zone(zone, &at)).transpose()
-            };
-            add.push(AddedAdjustment {
-                adjustment: of.adjustment.0,
-                start_date: date(of.start_date, "start_date")?,
-                end_date: date(of.end_date, "end_date")?,
-            });
-        }
-        let remove = self.remove_adjustments.take().into_iter().flatten();
-        let replace = self.replace_adjustments.take().into_iter().flatten();
-        Ok(AdjustmentChanges {
-            add,
-            remove: remove.map(|of| of.adjustment_id).collect(),
-            replace: replace.map(|of| (of.replaces_adjustment_id, of.adjustment.0)).collect(),
-        })
-    }
-
     fn anchor(&self, violations: &mut Violations) -> Option<BillingAnchor> {
         let aligned = self.align_billing_with_subscription_start_date == Some(true);
         match (&self.billing_cycle_anchor_configuration, aligned) {
             (None, false) => Some(BillingAnchor::FirstOfMonth),
             (None, true) => Some(BillingAnchor::SubscriptionStart),
-            (Some(anchor), false) => Some(BillingAnchor::Day {
-                day: u8::try_from(anchor.day.0).unwrap_or(u8::MAX),
-                month: anchor.month.map(|month| u8::try_from(month.0).unwrap_or(u8::MAX)),
-                year: anchor.year.map(|year| u16::try_from(year.0).unwrap_or(u16::MAX)),
-            }),
+            (Some(anchor), false) => Some(anchor.anchor()),
             (Some(_), true) => {
                 violations.push(
                     "/billing_cycle_anchor_configuration",
@@ -220,6 +198,44 @@ impl NewSubscription {
             }
         }
     }
+}
+
+impl AnchorIn {
+    /// Makes the anchor for the engine.
+    pub(super) fn anchor(&self) -> BillingAnchor {
+        BillingAnchor::Day {
+            day: u8::try_from(self.day.0).unwrap_or(u8::MAX),
+            month: self.month.map(|month| u8::try_from(month.0).unwrap_or(u8::MAX)),
+            year: self.year.map(|year| u16::try_from(year.0).unwrap_or(u16::MAX)),
+        }
+    }
+}
+
+/// Makes the changes to the adjustments of a plan, where dates are those of a zone.
+pub(super) fn adjustment_changes(
+    add: Option<Vec<AddedAdjustmentIn>>,
+    remove: Option<Vec<LeftOutAdjustment>>,
+    replace: Option<Vec<ReplacingAdjustment>>,
+    zone: &Zone,
+) -> Result<AdjustmentChanges, Problem> {
+    let mut added = Vec::new();
+    for (index, of) in add.into_iter().flatten().enumerate() {
+        let date = |date: Option<Date>, name: &str| {
+            let at = format!("/add_adjustments/{index}/{name}");
+            date.map(|date| date.in_zone(zone, &at)).transpose()
+        };
+        added.push(AddedAdjustment {
+            adjustment: of.adjustment.0,
+            start_date: date(of.start_date, "start_date")?,
+            end_date: date(of.end_date, "end_date")?,
+        });
+    }
+    let replace = replace.into_iter().flatten();
+    Ok(AdjustmentChanges {
+        add: added,
+        remove: remove.into_iter().flatten().map(|of| of.adjustment_id).collect(),
+        replace: replace.map(|of| (of.replaces_adjustment_id, of.adjustment.0)).collect(),
+    })
 }
 
 /// Reads an id or an external id: one of them has to be there.

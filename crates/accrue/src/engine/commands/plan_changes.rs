@@ -1,15 +1,17 @@
 //! Changes of the plans of subscriptions.
 
 use crate::{
-    Currency, Error, SubscriptionId,
+    Currency, Error, InstantRange, Page, PageRequest, SubscriptionId,
     engine::{
         Account, Call,
         commands::{interval_changes, subscription_changes, subscriptions},
         kernel::{Op, Stop, Transaction, boxed},
-        rows::{self, outbox},
+        rows::{self, lists::page_in_order, outbox},
         time::{current, plan_changes},
     },
-    subscription::{NextPlan, PlanChange, Subscription},
+    page::Listing,
+    schema,
+    subscription::{NextPlan, PlanChange, PlanStretch, Subscription},
     webhook::Body,
 };
 
@@ -68,6 +70,21 @@ impl Account {
         )
     }
 
+    /// Lists the plans that a subscription was on, is on and will be on, the last one first (subscriptions 3.7). What
+    /// begins within a range is listed; versions of one plan are one row.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the cursor is none of this list.
+    pub async fn plan_schedule(
+        &self,
+        id: SubscriptionId,
+        starts: InstantRange,
+        page: &PageRequest,
+    ) -> Result<Page<PlanStretch>, Error> {
+        plan_schedule(&mut self.reading(), id, starts, page).await
+    }
+
     /// Drops the changes of plan of a subscription that are still to come (subscriptions 3.3). What ends with the
     /// first of them goes on, up to the end of the subscription; what was to start later is gone.
     ///
@@ -81,6 +98,22 @@ impl Account {
             Op::new("unschedule_plan_changes", id, |tx, id| unschedule_plan_changes(tx, *id)),
         )
     }
+}
+
+#[boxed]
+async fn plan_schedule(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    starts: InstantRange,
+    page: &PageRequest,
+) -> Result<Page<PlanStretch>, Error> {
+    let subscription = rows::subscriptions::subscription_entry(tx, id).await?.subscription;
+    let filter = format!("{id} {starts:?}");
+    let listing = Listing { name: "plan_schedule", account: tx.account, filter };
+    let stretches = subscription.plan_stretches().into_iter();
+    let wanted = stretches.filter(|of| starts.contains(of.start_date));
+    let placed = wanted.map(|of| (schema::position_of(of.start_date, id.as_bytes()), of));
+    page_in_order(&listing, page, page.rows()?, placed)
 }
 
 #[boxed]

@@ -1,0 +1,280 @@
+use accrue::{
+    Decimal, ExternalId, InstantRange, JsonNumber, PlanId, RedemptionCode, Zone,
+    plan::PlanVersion,
+    related::Related,
+    subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
+};
+
+use super::new::{AnchorIn, adjustment_changes, one_of};
+use crate::{
+    problem::{Problem, Violations},
+    shape::{Anything, Moment, Whole, choices, request, response},
+    wire::{
+        adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
+        carried::{Kept, carried},
+        dates::{Bounds, Date, any_is_local},
+        not_built::{AnyObject, NotBuilt},
+        pages::Limit,
+    },
+};
+
+request! {
+    /// A change of the plan of a subscription.
+    pub(crate) struct SchedulePlanChange {
+        /// Option that decides when it takes effect.
+        change_option: PlanChangeOption,
+        /// Date, for the option `requested_date`: without an offset in the customer's zone.
+        change_date: Option<Date>,
+        /// Plan that it changes to.
+        plan_id: Option<PlanId>,
+        /// External id of the plan.
+        external_plan_id: Option<ExternalId>,
+        /// Version of the plan: its default one where nothing is said.
+        plan_version_number: Option<Whole<1, 4_294_967_295>>,
+        /// Option that decides where billing periods begin: as before where nothing is said.
+        billing_cycle_alignment: Option<Alignment>,
+        /// True if billing periods begin with the change.
+        align_billing_with_plan_change_date: Option<bool>,
+        /// Day on which billing periods begin.
+        billing_cycle_anchor_configuration: Option<AnchorIn>,
+        /// Code of a coupon that it redeems with the change.
+        coupon_redemption_code: Option<RedemptionCode>,
+        /// True if its invoices are collected without a request.
+        auto_collection: Option<Kept<bool>>,
+        /// True if its invoices are issued without approval.
+        auto_issuance: Option<Kept<bool>>,
+        /// Memo of its invoices.
+        default_invoice_memo: Option<Kept<String>>,
+        /// Amount that usage may come to in a billing period before it is invoiced, above zero.
+        invoicing_threshold: Option<Kept<Decimal>>,
+        /// Number of days between issue and due date of an invoice.
+        net_terms: Option<Kept<Whole<0, 1_000_000>>>,
+        /// Adjustments to add to those of the plan.
+        add_adjustments: Option<Vec<AddedAdjustmentIn>>,
+        /// Adjustments of the plan to leave out.
+        remove_adjustments: Option<Vec<LeftOutAdjustment>>,
+        /// Adjustments of the plan to replace by others.
+        replace_adjustments: Option<Vec<ReplacingAdjustment>>,
+        /// Prices to add to those of the plan: not available until subscriptions have prices of their own from
+        /// their start on.
+        add_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices of the plan to leave out: likewise.
+        remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices of the plan to replace: likewise.
+        replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Other amounts of prices of the plan: likewise.
+        price_overrides: Option<NotBuilt<Vec<Anything>>>,
+        /// Number of days of its trial: others than zero are not available until plans have trials.
+        trial_duration_days: Option<Whole<0, 999_999>>,
+        /// Phase that it begins with: not available until plans have phases.
+        initial_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Condition over the events that count: not available until prices have filters.
+        filter: Option<NotBuilt<String>>,
+        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
+        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Worth of a unit beyond the credits: not available until credits have one.
+        per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
+        /// Worth of a unit beyond the credits: not available until credits have one.
+        credits_overage_rate: Option<NotBuilt<JsonNumber>>,
+    }
+
+    /// Filters and page of the plans of a subscription.
+    pub(crate) struct ScheduleQuery {
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
+        /// Cursor of the page: `next_cursor` of the one before.
+        cursor: Option<String>,
+        /// Plans that begin at this instant or later.
+        "start_date[gte]" start_date_gte: Option<Date>,
+        /// Plans that begin after this instant.
+        "start_date[gt]" start_date_gt: Option<Date>,
+        /// Plans that begin before this instant.
+        "start_date[lt]" start_date_lt: Option<Date>,
+        /// Plans that begin at this instant or earlier.
+        "start_date[lte]" start_date_lte: Option<Date>,
+    }
+}
+
+response! {
+    /// A plan that a subscription is on for a while.
+    pub(crate) struct SubscriptionScheduleItem {
+        /// Its first instant.
+        start_date: Moment,
+        /// First instant after it; null where no end is known.
+        end_date: Option<Moment>,
+        /// Instant at which it was asked for.
+        created_at: Moment,
+        /// The plan.
+        plan: ScheduledPlan,
+    }
+
+    /// A plan by its names.
+    pub(crate) struct ScheduledPlan {
+        /// Its id.
+        id: Option<String>,
+        /// External id: the caller's own alias.
+        external_plan_id: Option<ExternalId>,
+        /// Its name.
+        name: Option<String>,
+    }
+}
+
+/// The option that decides when a plan changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlanChangeOption {
+    RequestedDate,
+    EndOfSubscriptionTerm,
+    Immediate,
+}
+
+/// The option that decides where billing periods begin after a change of plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alignment {
+    Unchanged,
+    PlanChangeDate,
+    StartOfMonth,
+}
+
+choices! {
+    PlanChangeOption {
+        "requested_date" => PlanChangeOption::RequestedDate,
+        "end_of_subscription_term" => PlanChangeOption::EndOfSubscriptionTerm,
+        "immediate" => PlanChangeOption::Immediate,
+    }
+    "BillingCycleAlignment" Alignment {
+        "unchanged" => Alignment::Unchanged,
+        "plan_change_date" => Alignment::PlanChangeDate,
+        "start_of_month" => Alignment::StartOfMonth,
+    }
+}
+
+impl SchedulePlanChange {
+    /// Tells whether a date of it is one of the customer's zone.
+    pub(crate) fn has_local_date(&self) -> bool {
+        let mut added = self.add_adjustments.iter().flatten();
+        any_is_local([&self.change_date])
+            || added.any(|of| any_is_local([&of.start_date, &of.end_date]))
+    }
+
+    /// Makes the change for the engine, where dates are those of a zone.
+    pub(crate) fn into_change(self, zone: &Zone) -> Result<PlanChange, Problem> {
+        let mut violations = Violations::default();
+        let plan = one_of("plan", self.plan_id, self.external_plan_id.clone(), &mut violations);
+        let alignment = self.alignment(&mut violations);
+        let when = self.when(zone, &mut violations)?;
+        let (Some(plan), Some(alignment), Some(when)) = (plan, alignment, when) else {
+            return Err(violations.into());
+        };
+        if self.trial_duration_days.is_some_and(|days| days.0 > 0) {
+            return Err(Problem::feature_not_available("trials are not available"));
+        }
+        let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
+        let carried = carried(&[
+            ("auto_collection", self.auto_collection.as_ref().map(Kept::text)),
+            ("auto_issuance", self.auto_issuance.as_ref().map(Kept::text)),
+            ("default_invoice_memo", self.default_invoice_memo.as_ref().map(Kept::text)),
+            ("invoicing_threshold", self.invoicing_threshold.as_ref().map(Kept::text)),
+            ("net_terms", self.net_terms.as_ref().map(Kept::text)),
+        ])?;
+        Ok(PlanChange {
+            plan_version: self.plan_version_number.map(version).map(PlanVersion::new),
+            when,
+            alignment,
+            adjustments: adjustment_changes(
+                self.add_adjustments,
+                self.remove_adjustments,
+                self.replace_adjustments,
+                zone,
+            )?,
+            coupon_redemption_code: self.coupon_redemption_code,
+            carried,
+            ..PlanChange::immediate(plan)
+        })
+    }
+
+    fn when(
+        &self,
+        zone: &Zone,
+        violations: &mut Violations,
+    ) -> Result<Option<PlanChangeTiming>, Problem> {
+        let at = "/change_date";
+        Ok(match (self.change_option, &self.change_date) {
+            (PlanChangeOption::RequestedDate, Some(date)) => {
+                Some(PlanChangeTiming::RequestedDate(date.in_zone(zone, at)?))
+            }
+            (PlanChangeOption::RequestedDate, None) => {
+                violations.push(at, "is missing, which the option requested_date needs");
+                None
+            }
+            (_, Some(_)) => {
+                violations.push(at, "belongs to the option requested_date");
+                None
+            }
+            (PlanChangeOption::EndOfSubscriptionTerm, None) => {
+                Some(PlanChangeTiming::EndOfSubscriptionTerm)
+            }
+            (PlanChangeOption::Immediate, None) => Some(PlanChangeTiming::Immediate),
+        })
+    }
+
+    /// Makes the alignment, given in one way (subscriptions 3.2).
+    fn alignment(&self, violations: &mut Violations) -> Option<BillingCycleAlignment> {
+        let by_word = self.billing_cycle_alignment.map(|of| match of {
+            Alignment::Unchanged => BillingCycleAlignment::Unchanged,
+            Alignment::PlanChangeDate => BillingCycleAlignment::PlanChangeDate,
+            Alignment::StartOfMonth => BillingCycleAlignment::StartOfMonth,
+        });
+        let is_aligned = self.align_billing_with_plan_change_date == Some(true);
+        let by_flag = is_aligned.then_some(BillingCycleAlignment::PlanChangeDate);
+        let by_day = self.billing_cycle_anchor_configuration.as_ref();
+        let by_day = by_day.map(|of| BillingCycleAlignment::Anchor(of.anchor()));
+        let mut given = [by_word, by_flag, by_day].into_iter().flatten();
+        let first = given.next().unwrap_or_default();
+        if given.next().is_some() {
+            let message = "is there beside another of billing_cycle_alignment, \
+                           align_billing_with_plan_change_date and \
+                           billing_cycle_anchor_configuration, expected one";
+            violations.push("/billing_cycle_alignment", message);
+            return None;
+        }
+        Some(first)
+    }
+}
+
+impl ScheduleQuery {
+    fn bounds(&self) -> Bounds<'_> {
+        Bounds {
+            field: "start_date",
+            gte: &self.start_date_gte,
+            gt: &self.start_date_gt,
+            lt: &self.start_date_lt,
+            lte: &self.start_date_lte,
+        }
+    }
+
+    /// Tells whether a bound of it is one of the customer's zone.
+    pub(crate) fn has_local_date(&self) -> bool {
+        self.bounds().are_local()
+    }
+
+    /// Makes the range of the starts, where dates are those of a zone.
+    pub(crate) fn starts(&self, zone: &Zone) -> Result<InstantRange, Problem> {
+        self.bounds().range(zone)
+    }
+}
+
+impl SubscriptionScheduleItem {
+    pub(crate) fn of(stretch: &PlanStretch, related: &Related) -> Self {
+        let plan = related.plan(stretch.plan_id);
+        Self {
+            start_date: stretch.start_date.into(),
+            end_date: stretch.end_date.map(Moment::from),
+            created_at: stretch.created_at.into(),
+            plan: ScheduledPlan {
+                id: Some(stretch.plan_id.to_string()),
+                external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
+                name: plan.map(|plan| plan.name.to_string()),
+            },
+        }
+    }
+}
