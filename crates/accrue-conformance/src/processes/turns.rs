@@ -19,7 +19,7 @@ use accrue::store::{StoreError, Turn, Turns};
 use crate::{Processes, fixtures::key, place::Place, races::at_once, subject::Subject};
 
 /// How many calls of the store are answered while a turn is waited for.
-const PATIENCE: usize = 100_000;
+const PATIENCE: usize = 1_000_000;
 
 /// A process with its turns.
 struct Queue<'a> {

@@ -339,13 +339,14 @@ fn subscriptions_3_2_18_alerts_of_the_new_plan_watch_and_one_that_fired_stays_fi
     assert_eq!(priced.told(), ["cost 10: none -> 14 by event a"]);
     let other = fixture.priced_plan([fixture.usage_at("3", &priced.metric).into()]);
     run(fixture.account.create_plan_alert(other.id, cost_alert(&["12", "30"]))).unwrap();
+    fixture.advance_days(1);
     fixture.messages();
     let id = priced.subscription.id;
     let change = PlanChange::immediate(other.id);
     run(fixture.account.schedule_plan_change(id, change)).unwrap();
     assert_eq!(
         priced.told(),
-        ["cost 12: none -> 14 by subscription"],
+        ["cost 12: 14 -> 14 by subscription"],
         "that of the new plan, on what there is"
     );
     priced.use_now("b", "6");

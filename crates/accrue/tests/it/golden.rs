@@ -4,6 +4,7 @@
 mod bills;
 mod messages;
 mod people;
+mod plan_changes;
 mod price_groups;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -87,6 +88,7 @@ fn story() -> Fixture {
     messages::send(&fixture);
     people::work(&fixture);
     price_groups::price(&fixture, &sum);
+    plan_changes::change(&fixture, &sum);
     fixture
 }
 
@@ -372,5 +374,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 14);
+    assert_eq!(prices.sum::<usize>(), 18);
 }

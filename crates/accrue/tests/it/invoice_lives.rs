@@ -10,8 +10,8 @@ use accrue::{
         LineSubject, NewInvoiceLine, Payment,
     },
     subscription::{
-        Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges, NewPriceInterval,
-        PriceIntervalEdit,
+        BillingCycleAlignment, Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges,
+        NewPriceInterval, PlanChange, PlanChangeTiming, PriceIntervalEdit,
     },
     usage::QueryTimeframe,
 };
@@ -40,6 +40,10 @@ enum Happens {
     VoidPartial,
     /// An interval of a price, so many hours from now and for so many hours.
     Add(u32, i64, Option<u32>),
+    /// Another plan, so many hours from now or at the end of the term, with one of the alignments.
+    Plan(Option<i64>, u32),
+    /// What is still to come of that is taken back.
+    Unplan,
     /// Another start, or another end or none, of one of the intervals.
     Move(usize, Option<i64>, Option<Option<i64>>),
 }
@@ -59,6 +63,8 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         1 => Just(Happens::VoidPartial),
         2 => (0_u32..3, -1_500_i64..900, prop::option::of(1_u32..2_000))
             .prop_map(|(kind, of, life)| Happens::Add(kind, of, life)),
+        2 => (prop::option::of(-600_i64..1_500), 0_u32..4).prop_map(|(of, to)| Happens::Plan(of, to)),
+        1 => Just(Happens::Unplan),
         3 => (0_usize..4, prop::option::of(-1_500_i64..900), prop::option::of(prop::option::of(-1_500_i64..900)))
             .prop_map(|(of, start, end)| Happens::Move(of, start, end)),
     ];
@@ -229,6 +235,27 @@ proptest! {
                     let changes = IntervalChanges { edit, ..IntervalChanges::default() };
                     let _ = run(account.change_intervals(subscription.id, changes));
                 }
+                Happens::Plan(of, alignment) => {
+                    let usage = fixture.usage_at("3", &metric.clone().unwrap());
+                    let fees = [fixture.advance_fee("62"), fixture.arrear_fee("93")];
+                    let prices = [usage].into_iter().chain(fees).map(Into::into);
+                    let plan = fixture.priced_plan(prices);
+                    let when = match of {
+                        Some(0) => PlanChangeTiming::Immediate,
+                        Some(of) => PlanChangeTiming::RequestedDate(moved(of)),
+                        None => PlanChangeTiming::EndOfSubscriptionTerm,
+                    };
+                    let alignment = match alignment {
+                        0 => BillingCycleAlignment::PlanChangeDate,
+                        1 => BillingCycleAlignment::StartOfMonth,
+                        _ => BillingCycleAlignment::Unchanged,
+                    };
+                    let carried = subscription.carried.clone();
+                    let change =
+                        PlanChange { when, alignment, carried, ..PlanChange::immediate(plan.id) };
+                    let _ = run(account.schedule_plan_change(subscription.id, change));
+                }
+                Happens::Unplan => drop(run(account.unschedule_plan_changes(subscription.id))),
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
             }
         }

@@ -160,13 +160,14 @@ async fn schedule_plan_change(
         };
         outbox::tell(tx, of.customer_id, tx.now, body).await?;
     }
-    if at <= tx.now.max(of.start_date) {
-        let now = tx.now;
-        plan_changes::take_on(tx, &mut entry, at, now).await?;
+    let (now, mut alerts) = (tx.now, Vec::new());
+    if at <= now.max(of.start_date) {
+        alerts = plan_changes::take_on(tx, &mut entry, at, now).await?;
     } else {
         plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
     }
     subscription_changes::save_terms(tx, &before, &mut entry, at).await?;
+    plan_changes::judge(tx, &entry, &alerts, now).await?;
     Ok(entry.subscription)
 }
 

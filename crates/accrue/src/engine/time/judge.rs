@@ -16,11 +16,22 @@ use crate::{
     usage::Total,
 };
 
-/// Judges an alert of a subscription on the usage that there is at an instant.
+/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant.
 pub(in crate::engine) async fn judge_at_once(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     alert: &Alert,
+    at: Timestamp,
+) -> Result<(), Error> {
+    judge_watched(tx, entry, alert, &Cause::Configuration { alert_id: alert.id }, at).await
+}
+
+/// Judges an alert that watches a subscription from an instant on, on the usage that there is then.
+pub(in crate::engine) async fn judge_watched(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alert: &Alert,
+    cause: &Cause,
     at: Timestamp,
 ) -> Result<(), Error> {
     if !rows::account::had_alerts(tx, at).await? {
@@ -30,8 +41,7 @@ pub(in crate::engine) async fn judge_at_once(
     billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
     let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
-    let cause = Cause::Configuration { alert_id: alert.id };
-    let change = Change::Watched { cause: &cause };
+    let change = Change::Watched { cause };
     periods::advance(tx, entry.subscription.customer_id, &mut periods, change, at).await.map(|_| ())
 }
 

@@ -2,13 +2,15 @@
 
 use crate::{
     Error, Timestamp,
-    alert::Alert,
+    alert::{Alert, Cause},
     engine::{
         kernel::Transaction,
         rows::{alerts, outbox, plans},
+        time::judge,
     },
     schema::{self, PlanVersionEntry},
     subscription::{Subscription, SubscriptionEntry},
+    time::INSTANT,
     webhook::{Body, PlanVersionStep},
 };
 
@@ -45,6 +47,20 @@ pub(in crate::engine) async fn take_on(
     Ok(alerts.into_iter().filter(|alert| alert.enabled).collect())
 }
 
+/// Judges the alerts of a plan that a subscription has taken on, on the usage that there is (subscriptions 3.2).
+pub(in crate::engine) async fn judge(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alerts: &[Alert],
+    at: Timestamp,
+) -> Result<(), Error> {
+    let cause = Cause::Subscription { subscription_id: entry.subscription.id };
+    for alert in alerts {
+        judge::judge_watched(tx, entry, alert, &cause, at).await?;
+    }
+    Ok(())
+}
+
 /// Returns the alerts of a plan version as they were at an instant, and notes the last change of them that a
 /// subscription has applied with that.
 async fn alerts_at(
@@ -76,7 +92,7 @@ pub(in crate::engine) async fn tell_scheduled(
 ) -> Result<(), Error> {
     let subscription_id = subscription.id;
     let next = subscription.plan_at(from);
-    let before = subscription.plan_at(from.saturating_sub(crate::time::INSTANT));
+    let before = subscription.plan_at(from.saturating_sub(INSTANT));
     let body = if next.plan_id != before.plan_id {
         Body::PlanChangeScheduled {
             subscription_id,

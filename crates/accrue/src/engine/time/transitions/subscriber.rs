@@ -111,10 +111,7 @@ impl Subscriber {
                 let alerts = plan_changes::take_on(tx, &mut self.entry, at, at).await?;
                 self.changes = changes(tx, &self.entry, limits::SCAN_ROWS).await?;
                 self.plan_alerts = None;
-                for alert in alerts {
-                    judge::judge_at_once(tx, &self.entry, &alert, at).await?;
-                }
-                Ok(())
+                plan_changes::judge(tx, &self.entry, &alerts, at).await
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;

@@ -1,0 +1,49 @@
+use accrue::{
+    metric::Metric,
+    plan::NewPlanVersion,
+    price::{Adjustment, FilterOperator, FilterValues, NewAdjustment, PriceClass, PriceFilter},
+    subscription::{
+        BillingCycleAlignment, IntervalChanges, NewAdjustmentInterval, NewSubscription, PlanChange,
+        PlanChangeTiming,
+    },
+};
+
+use crate::support::fixture::{Fixture, number, run};
+
+/// A subscription whose plan has changed, another whose plan will, with an adjustment of its own, and a third that is
+/// on another version of its plan.
+pub(super) fn change(fixture: &Fixture, sum: &Metric) {
+    let [one, other] = ["1", "2"].map(|amount| {
+        let prices = [fixture.usage_at(amount, sum), fixture.advance_fee(amount)];
+        fixture.priced_plan(prices.map(Into::into))
+    });
+    let version = NewPlanVersion::new([fixture.usage_at("3", sum).into()]);
+    let version = run(fixture.account.create_plan_version(one.id, version)).unwrap().version;
+    let subscribe = |external: &str| {
+        fixture.create(NewSubscription::new(fixture.customer(external).id, one.id)).id
+    };
+    let change = PlanChange {
+        alignment: BillingCycleAlignment::PlanChangeDate,
+        ..PlanChange::immediate(other.id)
+    };
+    run(fixture.account.schedule_plan_change(subscribe("changed"), change.clone())).unwrap();
+    let changing = subscribe("changing");
+    let later = PlanChange { when: PlanChangeTiming::EndOfSubscriptionTerm, ..change };
+    run(fixture.account.schedule_plan_change(changing, later)).unwrap();
+    let most = NewAdjustment::new(Adjustment::Maximum(number("7")));
+    let now = accrue::Clock::now(&fixture.clock);
+    let add_adjustments = vec![NewAdjustmentInterval::new(
+        NewAdjustment {
+            filters: vec![PriceFilter {
+                operator: FilterOperator::Includes,
+                values: FilterValues::PriceType([PriceClass::Usage].into()),
+            }],
+            ..most
+        },
+        now,
+    )];
+    let changes = IntervalChanges { add_adjustments, ..IntervalChanges::default() };
+    run(fixture.account.change_intervals(changing, changes)).unwrap();
+    let versioned = PlanChange { plan_version: Some(version), ..PlanChange::immediate(one.id) };
+    run(fixture.account.schedule_plan_change(subscribe("versioned"), versioned)).unwrap();
+}
