@@ -84,8 +84,7 @@ impl Cut<'_> {
         price.adjustments.each().map(move |adjustment| {
             let version = self.plan_version.number().to_be_bytes();
             let rank = [adjustment.rank()];
-            let names =
-                [self.subscription_id.as_bytes().as_slice(), price_id.as_bytes(), &version, &rank];
+            let names = [self.seed.as_bytes().as_slice(), price_id.as_bytes(), &version, &rank];
             let id = AdjustmentIntervalId::derived(self.created_at, &names);
             self.of_price(id, adjustment, price_id)
         })
@@ -119,7 +118,7 @@ impl Cut<'_> {
         (start_date, end_date): (Timestamp, Option<Timestamp>),
     ) -> AdjustmentInterval {
         let version = self.plan_version.number().to_be_bytes();
-        let names = [self.subscription_id.as_bytes().as_slice(), of.scope.id.as_bytes(), &version];
+        let names = [self.seed.as_bytes().as_slice(), of.scope.id.as_bytes(), &version];
         AdjustmentInterval {
             id: AdjustmentIntervalId::derived(self.created_at, &names),
             adjustment: of.adjustment.clone(),

@@ -68,7 +68,7 @@ pub(super) fn agreed(
 ) -> Result<Vec<AdjustmentInterval>, Error> {
     let AdjustmentChanges { add, remove, replace } = changes;
     let version = cut.plan_version.number();
-    let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), version, cut.created_at);
+    let mut ids = AdjustmentIds::new(cut.seed.as_bytes(), version, cut.created_at);
     let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
     let mut intervals: Vec<_> =
         all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();

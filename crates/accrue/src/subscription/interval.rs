@@ -39,7 +39,8 @@ pub struct PriceInterval {
 /// Subscription that intervals are cut for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut<'a> {
-    pub(crate) subscription_id: SubscriptionId,
+    /// What ids are made of: the id of the subscription, or one that was drawn.
+    pub(crate) seed: SubscriptionId,
     pub(crate) plan_version: PlanVersion,
     pub(crate) start_date: Timestamp,
     pub(crate) anchor: BillingAnchor,
@@ -52,10 +53,9 @@ pub(crate) struct Cut<'a> {
 impl Cut<'_> {
     /// Cuts the interval of a price, from the start on.
     pub(crate) fn interval(&self, price: &Price) -> PriceInterval {
-        let Self { subscription_id, plan_version, start_date, anchor, created_at, quantities } =
-            *self;
+        let Self { seed, plan_version, start_date, anchor, created_at, quantities } = *self;
         let version = plan_version.number().to_be_bytes();
-        let names = [subscription_id.as_bytes().as_slice(), price.id.as_bytes(), &version];
+        let names = [seed.as_bytes().as_slice(), price.id.as_bytes(), &version];
         let quantity = match &price.charge {
             Charge::Fixed { quantity, .. } => Some(quantities.get(&price.id).unwrap_or(quantity)),
             Charge::Usage { .. } => None,
@@ -115,7 +115,7 @@ impl Subscription {
         quantities: &'a BTreeMap<PriceId, Decimal>,
     ) -> Cut<'a> {
         let PlanInterval { plan_version, anchor, .. } = self.plan_at(start_date);
-        Cut { subscription_id: self.id, plan_version, start_date, anchor, created_at, quantities }
+        Cut { seed: self.id, plan_version, start_date, anchor, created_at, quantities }
     }
 
     /// Returns the length of its billing periods: the shortest cadence of its prices, and a month where

@@ -111,7 +111,7 @@ impl NewSubscription {
             return Err(Error::constraint(detail));
         }
         let cut = Cut {
-            subscription_id: id,
+            seed: id,
             plan_version: terms.plan_version,
             start_date,
             anchor: self.anchor,

@@ -157,7 +157,7 @@ impl Subscription {
         plans.retain(|of| of.start_date < at);
         self.cut_at(at);
         let cut = Cut {
-            subscription_id: next.seed,
+            seed: next.seed,
             plan_version: next.plan_version,
             start_date: at,
             anchor: plan.anchor,

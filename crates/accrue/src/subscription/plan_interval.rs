@@ -1,10 +1,13 @@
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, Subscription};
+use super::{AdjustmentInterval, BillingAnchor, BillingPeriods, Subscription};
 use crate::{
     Carried, PlanId, Timestamp,
     plan::PlanVersion,
     price::{Cadence, Cycle},
+    time::INSTANT,
 };
 
 /// Plan of a subscription, from an instant on (subscriptions 3.2, 3.7).
@@ -49,7 +52,11 @@ impl Subscription {
     #[must_use]
     pub fn plan_stretches(&self) -> Vec<PlanStretch> {
         let mut stretches: Vec<PlanStretch> = Vec::new();
-        for PlanInterval { plan_id, start_date, created_at, .. } in self.plans() {
+        let lived = |of: &PlanInterval| self.end_date.is_none_or(|end| of.start_date < end);
+        let plans = self.plans();
+        let first = plans.first().map(|of| of.start_date);
+        let plans = plans.into_iter().filter(|of| first == Some(of.start_date) || lived(of));
+        for PlanInterval { plan_id, start_date, created_at, .. } in plans {
             match stretches.last_mut() {
                 Some(last) if last.plan_id == plan_id => continue,
                 Some(last) => last.end_date = Some(start_date),
@@ -70,9 +77,11 @@ impl Subscription {
         }
     }
 
-    /// Returns the plan that it is on at an instant: the first one before it begins.
+    /// Returns the plan that it is on at an instant: the first one before it begins, the last one once it has ended.
     #[must_use]
     pub fn plan_at(&self, at: Timestamp) -> PlanInterval {
+        let last = self.end_date.map(|end| end.saturating_sub(INSTANT));
+        let at = last.map_or(at, |last| at.min(last));
         let known = self.plan_intervals.iter();
         let begun = known.clone().rfind(|of| of.start_date <= at);
         begun.or_else(|| self.plan_intervals.first()).cloned().unwrap_or_else(|| self.only_plan())
@@ -80,12 +89,27 @@ impl Subscription {
 
     /// Returns it as it stands at an instant: on the plan of then.
     #[must_use]
-    pub fn as_of(&self, at: Timestamp) -> Self {
-        let mut shown = self.clone();
+    pub fn as_of(&self, at: Timestamp) -> Cow<'_, Self> {
+        let mut shown = Cow::Borrowed(self);
         if !self.plan_intervals.is_empty() {
-            shown.follow_plan(&self.plan_at(at));
+            shown.to_mut().follow_plan(&self.plan_at(at));
         }
         shown
+    }
+
+    /// Goes on without an end: what it cut has none either, and what was to start behind it is gone
+    /// (subscriptions 3.10).
+    pub(crate) fn go_on(&mut self) {
+        let Some(end) = self.end_date.take() else { return };
+        let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
+        self.price_intervals.retain(|of| of.start_date < end);
+        self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
+        let has_begun = |of: &AdjustmentInterval| of.start_date < end;
+        self.adjustment_intervals.retain(has_begun);
+        let own = self.adjustment_intervals.iter_mut().filter(|of| of.coupon_id.is_none());
+        own.for_each(|of| goes_on(&mut of.end_date));
+        let first = self.plan_intervals.first().map(|of| of.start_date);
+        self.plan_intervals.retain(|of| of.start_date < end || first == Some(of.start_date));
     }
 
     /// Returns the plan of one that has never changed it.

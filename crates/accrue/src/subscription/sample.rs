@@ -35,7 +35,7 @@ pub(crate) fn subscription() -> Subscription {
 /// What cuts intervals for it from its start on.
 pub(crate) fn cut<'a>(of: &Subscription, quantities: &'a BTreeMap<PriceId, Decimal>) -> Cut<'a> {
     Cut {
-        subscription_id: of.id,
+        seed: of.id,
         plan_version: of.plan_version,
         start_date: of.start_date,
         anchor: of.anchor,

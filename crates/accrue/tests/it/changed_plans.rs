@@ -467,3 +467,42 @@ fn subscriptions_3_2_plans_of_usage_alone_change_within_a_period_without_invoice
     let of = block_on(fixture.account.fetch_subscription(of.id)).unwrap();
     assert_eq!(fixture.cost(&of, &CostQuery::default()).total, number("29"));
 }
+
+#[test]
+fn subscriptions_3_8_6_and_3_10_what_lies_behind_an_end_waits_and_goes_where_the_end_does() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let b = changed.plan([fixture.advance_fee("62")]);
+    let plans = [&changed.invoiced.plan, &b];
+    let id = changed.subscription.id;
+    let add_on = changed.price(fixture.arrear_fee("93"));
+    let add_on = NewPriceInterval {
+        end_date: Some(at("2027-01-10T00:00:00Z").into()),
+        ..NewPriceInterval::new(add_on, at(JANUARY))
+    };
+    changed.add(add_on);
+    changed.to(on(&b, "2027-02-01T00:00:00Z"));
+    let end = at("2027-01-21T00:00:00Z");
+    run(fixture.account.cancel_subscription(id, Cancellation::RequestedDate(end))).unwrap();
+    assert_eq!(changed.notes(), ["11"]);
+    assert_eq!(changed.schedule(&plans).len(), 2, "it can be taken back");
+    let page = PageRequest::default();
+    let listed = block_on(fixture.account.plan_schedule(id, Default::default(), &page)).unwrap();
+    assert_eq!(listed.data.len(), 1, "what never begins is not listed");
+    let after = run(fixture.account.unschedule_cancellation(id)).unwrap();
+    assert_eq!(changed.schedule(&plans).len(), 1);
+    let ends: Vec<_> = after.price_intervals.iter().map(|of| of.end_date).collect();
+    assert_eq!(ends, [None, Some(at("2027-01-10T00:00:00Z"))], "what ended before it stays so");
+    assert!(changed.notes().is_empty());
+    fixture.tick_at("2027-02-01T00:00:00Z");
+    let settled = changed.settled();
+    assert_eq!(settled.last().unwrap(), "00003 issued 2027-02-01: fee 31 = 31");
+
+    changed.to(on(&b, "2027-03-01T00:00:00Z"));
+    let end = at("2027-02-10T00:00:00Z");
+    run(fixture.account.cancel_subscription(id, Cancellation::RequestedDate(end))).unwrap();
+    fixture.tick_at("2027-03-05T00:00:00Z");
+    let after = changed.fetch();
+    assert_eq!(after.plan_id, changed.invoiced.plan.id, "it had ended by then");
+    assert_eq!(after.as_of(at("2027-03-05T00:00:00Z")).plan_id, changed.invoiced.plan.id);
+}

@@ -4,7 +4,7 @@ use crate::{
     Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::changed,
+        commands::{changed, interval_changes},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
         time::{crediting, current, invoicing, rebilling, recount, rewinding},
@@ -301,14 +301,14 @@ async fn unschedule_cancellation(
     let passed = before.invoicing.as_ref().and_then(|of| of.passed);
     let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
-    entry.subscription.end_date = None;
+    entry.subscription.go_on();
+    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
+    interval_changes::note_usage(tx, &mut entry, &all).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
     outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
-    crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
-    recount::judge_change(tx, &before, &mut entry).await?;
-    save_change(tx, &mut entry).await?;
+    save_terms(tx, &before, &mut entry, original_cancellation_date).await?;
     Ok(entry.subscription)
 }
 
