@@ -13,6 +13,7 @@ mod interval_changes;
 mod interval_edits;
 mod invoicing;
 mod new;
+mod pending;
 mod period;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -36,6 +37,9 @@ pub use self::{
         NewPriceInterval, PriceIntervalEdit,
     },
     new::NewSubscription,
+    pending::{
+        ChangeApplication, ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter,
+    },
     period::{BillingPeriods, Days},
     update::SubscriptionUpdate,
 };
@@ -45,6 +49,7 @@ pub(crate) use self::{
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     new::Terms,
+    pending::{ChangeEnd, ChangeRequest, MadeByChange, PendingChange, effective_date},
     period::PeriodKey,
     threshold::{Reached, Threshold},
     update::previous_attributes,
@@ -91,6 +96,9 @@ pub struct Subscription {
     pub carried: Carried,
     /// Instant at which it was created.
     pub created_at: Timestamp,
+    /// Change that waits to be applied, also where it has expired since and nobody has written that yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pending_change: Option<PendingChange>,
 }
 
 impl Subscription {

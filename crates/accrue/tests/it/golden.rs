@@ -87,6 +87,7 @@ fn story() -> Fixture {
     messages::send(&fixture);
     people::work(&fixture);
     price_groups::price(&fixture, &sum);
+    bills::stage(&fixture);
     fixture
 }
 

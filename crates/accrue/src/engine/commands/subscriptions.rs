@@ -171,14 +171,7 @@ async fn subscriptions_at(
     let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
     let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
     let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
-    if ids.is_empty() {
-        return Ok(found);
-    }
-    let slots: Vec<_> = ids.iter().map(|id| schema::customer(tx.account, *id)).collect();
-    let entries = ids.into_iter().zip(tx.peek(&slots).await?);
-    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
-    let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
-    let there: BTreeSet<_> = there.collect();
+    let there = rows::customers::not_deleted(tx, ids).await?;
     found.retain(|(_, of)| there.contains(&of.customer_id));
     Ok(found)
 }
@@ -232,6 +225,16 @@ async fn create_subscription(
     tx: &mut Transaction<'_>,
     new: &NewSubscription,
 ) -> Result<Subscription, Stop> {
+    let id = SubscriptionId::generate(tx.now, tx.entropy());
+    create(tx, id, new).await
+}
+
+/// Creates a subscription with an id that was drawn for it.
+pub(super) async fn create(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    new: &NewSubscription,
+) -> Result<Subscription, Stop> {
     new.check()?;
     let mut customer = rows::customers::customer(tx, &new.customer).await?;
     let plan = rows::plans::plan(tx, &new.plan).await?;
@@ -242,7 +245,6 @@ async fn create_subscription(
     check_fees(&prices, &new.fee_quantities)?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
-    let id = SubscriptionId::generate(tx.now, tx.entropy());
     let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
     let mut subscription =
