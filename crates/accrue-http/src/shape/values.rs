@@ -7,7 +7,8 @@ use accrue::{
     Decimal, Description, DimensionalPriceGroupId, Email, EventKey, EventName, ExternalId,
     InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata, MetadataUpdate, MetricId,
     Name, PaymentMethodId, PlanId, PriceId, PricingUnit, PropertyName, RedemptionCode,
-    SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal, Zone, limits,
+    SubscriptionChangeId, SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal,
+    Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -340,6 +341,7 @@ ids! {
     PlanId: "plan",
     PriceId: "price",
     SubscriptionId: "subscription",
+    SubscriptionChangeId: "subscription change",
     TopUpId: "top-up",
     WebhookEndpointId: "webhook endpoint",
 }

@@ -572,14 +572,15 @@ fn s4_6_intervals_with_prices_that_are_new_are_made_when_they_are_applied() {
 fn s4_6_what_it_leaves_when_it_is_staged_it_leaves_when_it_is_applied() {
     let seats = seats();
     let fixture = seats.fixture();
-    // Seats from a date on that is in the future when they are staged.
-    let when = ChangeTiming::EffectiveDate(at("2026-06-16T06:00:00Z"));
-    let call = seats.quantity("0", when).leaving_invoices();
-    let staged = run(call.staged());
-    assert_eq!(staged.map(|_| ()).unwrap_err().kind(), ErrorKind::ConstraintViolation);
-    let call = seats.quantity("3", ChangeTiming::UpcomingInvoice).leaving_invoices();
-    let change = run(call.staged()).unwrap().1;
-    run(fixture.apply(change.id)).unwrap();
+    let fewer = |when| seats.quantity("0", when).leaving_invoices();
+    let now = fewer(ChangeTiming::Immediate);
+    assert_eq!(refused(fixture, now.staged()).0, ErrorKind::ConstraintViolation);
+    // It credits nothing when it is staged, for its date is yet to come.
+    let later = fewer(ChangeTiming::EffectiveDate(at("2026-06-16T06:00:00Z")));
+    let change = run(later.staged()).unwrap().1;
+    fixture.set("2026-06-16T10:00:00Z");
+    assert_eq!(refused(fixture, fixture.apply(change.id)).0, ErrorKind::ConstraintViolation);
+    assert_eq!(fixture.status(change.id), "pending");
 }
 
 #[test]
