@@ -254,7 +254,9 @@ async fn run(
     id: SubscriptionId,
 ) -> Result<Subscription, Stop> {
     match request {
-        ChangeRequest::CreateSubscription(new) => subscriptions::create(tx, id, new).await,
+        ChangeRequest::CreateSubscription(new) => {
+            subscriptions::create_subscription(tx, Some(id), new).await
+        }
         ChangeRequest::UpdateFixedFeeQuantity(id, change) => {
             subscription_changes::update_fee_quantity(tx, *id, change).await
         }

@@ -44,7 +44,10 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan or
     /// coupon, or an adjustment that is removed or replaced is none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
-        Call::new(self, Op::new("create_subscription", new, |tx, new| create_subscription(tx, new)))
+        Call::new(
+            self,
+            Op::new("create_subscription", new, |tx, new| create_subscription(tx, None, new)),
+        )
     }
 
     /// Returns a subscription.
@@ -220,19 +223,11 @@ async fn changed_subscriptions(tx: &Transaction<'_>) -> Result<Vec<Position>, Er
     Ok(places)
 }
 
+/// Creates a subscription, with the id that was drawn for it before where there is one.
 #[boxed]
-async fn create_subscription(
+pub(super) async fn create_subscription(
     tx: &mut Transaction<'_>,
-    new: &NewSubscription,
-) -> Result<Subscription, Stop> {
-    let id = SubscriptionId::generate(tx.now, tx.entropy());
-    create(tx, id, new).await
-}
-
-/// Creates a subscription with an id that was drawn for it.
-pub(super) async fn create(
-    tx: &mut Transaction<'_>,
-    id: SubscriptionId,
+    drawn: Option<SubscriptionId>,
     new: &NewSubscription,
 ) -> Result<Subscription, Stop> {
     new.check()?;
@@ -245,6 +240,7 @@ pub(super) async fn create(
     check_fees(&prices, &new.fee_quantities)?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
+    let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
     let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
     let mut subscription =
