@@ -31,6 +31,8 @@ pub struct Case {
     pub body: String,
     /// What is answered.
     pub status: u16,
+    /// Whether it is to wait until it is applied (subscriptions 4.1).
+    pub is_staged: bool,
 }
 
 /// What only reads, although it is a POST: it is computed again under its key.
@@ -42,6 +44,12 @@ const ONLY_READ: [&str; 4] = [
 ];
 
 impl Case {
+    /// Lets the change of a subscription wait.
+    #[must_use]
+    pub fn staged(self) -> Self {
+        Self { is_staged: true, ..self }
+    }
+
     #[must_use]
     pub fn method(&self) -> &'static str {
         self.operation.split_once(' ').unwrap().0

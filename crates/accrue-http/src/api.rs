@@ -27,7 +27,7 @@ use crate::{
     openapi,
     operation::Effect,
     own::OwnError,
-    problem::Problem,
+    problem::{Problem, Violations},
     query,
     reply::{Hint, Reply},
     request::{Input, Request},
@@ -265,7 +265,7 @@ impl Api {
         };
         settings.bounds.check(head)?;
         let declared = Body::declared(&head.headers, settings.bounds.body_bytes)?;
-        let is_pending_change = is_pending_change(&head.headers);
+        let is_pending_change = is_pending_change(&head.headers)?;
         let is_dry_run = is_dry_run(operation, &head.headers, key, is_pending_change)?;
         if is_dry_run {
             progress.is_dry();
@@ -406,7 +406,15 @@ fn changed_resources(headers: &HeaderMap) -> ChangedWanted {
     }
 }
 
-fn is_pending_change(headers: &HeaderMap) -> bool {
-    let value = headers.get(PENDING_CHANGE);
-    value.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"true"))
+/// Tells whether the change of a subscription is to wait until it is applied (subscriptions 4.1).
+fn is_pending_change(headers: &HeaderMap) -> Result<bool, Violations> {
+    match headers.get(PENDING_CHANGE).map(HeaderValue::as_bytes) {
+        None => Ok(false),
+        Some(value) if value.eq_ignore_ascii_case(b"true") => Ok(true),
+        Some(value) if value.eq_ignore_ascii_case(b"false") => Ok(false),
+        Some(_) => {
+            let pointer = "/Create-Pending-Subscription-Change";
+            Err(Violations::one(pointer, "has another value than True"))
+        }
+    }
 }

@@ -185,6 +185,7 @@ impl Operation {
             ("dimensional_price_groups", _) => "Dimensional price group",
             ("plans" | "beta", _) => "Plan",
             ("subscriptions", _) => "Subscription",
+            ("subscription_changes", _) => "Subscription change",
             ("events", _) => "Event",
             ("webhook_endpoints" | "webhook_events", _) => "Webhook",
             _ => "Other",

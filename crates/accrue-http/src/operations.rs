@@ -23,6 +23,7 @@ mod ping;
 mod plans;
 mod portal_sessions;
 mod prices;
+mod subscription_changes;
 mod subscriptions;
 mod top_ups;
 mod waiting;
@@ -51,6 +52,7 @@ const SERVED: &[&[Operation]] = &[
     dimensional_price_groups::OPERATIONS,
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
+    subscription_changes::OPERATIONS,
     coupons::OPERATIONS,
     events::OPERATIONS,
     backfills::OPERATIONS,

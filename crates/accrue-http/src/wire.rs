@@ -28,6 +28,7 @@ pub(crate) mod plans;
 pub(crate) mod portal_sessions;
 mod price_filters;
 pub(crate) mod prices;
+pub(crate) mod subscription_changes;
 pub(crate) mod subscriptions;
 mod tax_ids;
 mod taxes;

@@ -50,6 +50,10 @@ pub struct Configuration {
     /// True where `invoice.issued_summary` is told beside `invoice.issued` (invoicing 4.3). Off unless chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tells_issued_summaries: bool,
+    /// Hours after which a change of a subscription that waits to be applied expires (subscriptions 4.2): 24 unless
+    /// chosen, at most [744](limits::PENDING_CHANGE_HOURS_CHOSEN).
+    #[serde(default = "pending_change_hours", skip_serializing_if = "is_a_day")]
+    pub pending_change_hours: u32,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -69,6 +73,15 @@ fn retry_days() -> Vec<u32> {
 
 fn is_usual(days: &Vec<u32>) -> bool {
     *days == retry_days()
+}
+
+const fn pending_change_hours() -> u32 {
+    limits::PENDING_CHANGE_HOURS
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_a_day(hours: &u32) -> bool {
+    *hours == pending_change_hours()
 }
 
 /// Day that due dates are counted from (invoicing 5.1).
@@ -129,6 +142,7 @@ impl Default for Configuration {
             least_charges: BTreeMap::new(),
             calculates_taxes: false,
             tells_issued_summaries: false,
+            pending_change_hours: pending_change_hours(),
             features: Features::default(),
         }
     }
@@ -211,6 +225,11 @@ impl Configuration {
             let message =
                 format!("found {days:?}, expected at most {most} days of 1 to {last}, in order");
             return Err(Error::invalid("retry_days", message));
+        }
+        let (hours, most) = (self.pending_change_hours, limits::PENDING_CHANGE_HOURS_CHOSEN);
+        if !(1..=most).contains(&hours) {
+            let message = format!("found {hours} hours, expected 1 to {most}");
+            return Err(Error::invalid("pending_change_hours", message));
         }
         Ok(())
     }

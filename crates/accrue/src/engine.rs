@@ -25,6 +25,7 @@ pub use self::{
         fan_out::{FannedOut, PayloadRenderer},
         garbage::Collected,
         payments::PaymentGateway,
+        pending_changes::ChangedSubscription,
         preview::{
             BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
         },

@@ -131,6 +131,8 @@ ids! {
     SessionId,
     /// Id of a subscription.
     SubscriptionId,
+    /// Id of a change of a subscription that waits to be applied, or did.
+    SubscriptionChangeId,
     /// Id of a top-up.
     TopUpId,
     /// Id of an endpoint that messages are sent to.

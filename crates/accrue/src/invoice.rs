@@ -12,6 +12,7 @@ mod life;
 mod line;
 mod list;
 mod one_off;
+mod prepayment;
 mod purchase;
 mod sync;
 mod tax;
@@ -22,17 +23,6 @@ mod update;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{
-    balance::Receivables,
-    collection::{Attempt, Attempted, CollectionStep},
-    credited::{Credit, Crediting, Share},
-    dunning::Dunned,
-    figures::{Charges, DrawnCredits, lines},
-    life::Issue,
-    purchase::Bought,
-    tax::TaxAnswer,
-    terms::Terms,
-};
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
     by_hand::{InvoiceDiscount, LineSubject, LinesEdit, NewInvoiceLine},
@@ -52,6 +42,18 @@ pub use self::{
     sync::{SyncOutcome, SyncRequest, SyncTold},
     tax::{TaxAmount, TaxOutcome, TaxReason, TaxRequest, TaxedLine},
     update::{InvoiceUpdate, Payment},
+};
+pub(crate) use self::{
+    balance::{Movement, Receivables, check_money},
+    collection::{Attempt, Attempted, CollectionStep},
+    credited::{Credit, Crediting, Share},
+    dunning::Dunned,
+    figures::{Charges, DrawnCredits, lines},
+    life::Issue,
+    prepayment::Prepayment,
+    purchase::Bought,
+    tax::TaxAnswer,
+    terms::Terms,
 };
 pub use crate::credit::purchase::PaymentTerms;
 use crate::{
@@ -158,6 +160,9 @@ pub struct Invoice {
     /// Retries that have ended, since it is to be paid after all: until others follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous_dunning: Option<DunningSchedule>,
+    /// Payment that was made before it is issued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) prepaid: Option<Prepayment>,
     /// Whether somebody said that it was paid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_marked_as_paid: bool,

@@ -132,6 +132,11 @@ pub const GRACE_HOURS: u64 = 24;
 /// The longest grace period, in days: shorter than any month, so that an event that is taken never
 /// lies in a monthly period before the previous one.
 pub const GRACE_DAYS: u64 = 28;
+/// The hours after which a pending change of a subscription expires, in an account that has not chosen
+/// (subscriptions 4.2).
+pub const PENDING_CHANGE_HOURS: u32 = 24;
+/// The most hours that an account may choose for that: 31 days.
+pub const PENDING_CHANGE_HOURS_CHOSEN: u32 = 31 * 24;
 /// The longest timeframe of a backfill, in days, of an account that has not chosen one (wire 3.3).
 pub const BACKFILL_DAYS: u32 = 31;
 /// The longest timeframe of a backfill that an account may choose, in days.

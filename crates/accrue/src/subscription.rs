@@ -13,6 +13,7 @@ mod interval_changes;
 mod interval_edits;
 mod invoicing;
 mod new;
+mod pending;
 mod period;
 mod plan_change;
 mod plan_interval;
@@ -38,6 +39,9 @@ pub use self::{
         NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit,
     },
     new::NewSubscription,
+    pending::{
+        ChangeApplication, ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter,
+    },
     period::{BillingPeriods, Days},
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},
@@ -49,6 +53,7 @@ pub(crate) use self::{
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     new::Terms,
+    pending::{ChangeEnd, ChangeRequest, MadeByChange, PendingChange, effective_date},
     period::PeriodKey,
     plan_change::NextPlan,
     threshold::{Reached, Threshold},
@@ -102,6 +107,9 @@ pub struct Subscription {
     pub carried: Carried,
     /// Instant at which it was created.
     pub created_at: Timestamp,
+    /// Change that waits to be applied, also where it has expired since and nobody has written that yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pending_change: Option<PendingChange>,
 }
 
 impl Subscription {

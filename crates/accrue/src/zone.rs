@@ -75,7 +75,17 @@ impl Zone {
     }
 
     /// Returns the first instant of the day that holds an instant.
-    pub(crate) fn begin_of_day_of(&self, instant: Timestamp) -> Timestamp {
+    ///
+    /// ```
+    /// use accrue::{Timestamp, Zone};
+    ///
+    /// let york = Zone::parse("America/New_York")?;
+    /// let day = york.begin_of_day_of(Timestamp::parse("2026-03-08T20:00:00Z")?);
+    /// assert_eq!(day, Timestamp::parse("2026-03-08T05:00:00Z")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn begin_of_day_of(&self, instant: Timestamp) -> Timestamp {
         let day = self.civil(instant.to_jiff()).date();
         let begin = self.first_showing(day.to_datetime(Time::midnight()));
         // Only the first day of all may begin before time does.

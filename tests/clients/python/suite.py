@@ -434,6 +434,29 @@ class Suite(unittest.TestCase):
         archived = CLIENT.coupons.list(redemption_code=code, show_archived=True)
         self.assertEqual([row.id for row in archived], [coupon.id])
 
+    def test_subscription_changes(self):
+        waits = {"Create-Pending-Subscription-Change": "true"}
+        plan, customer = new_plan(new_metric()), new_customer()
+        new = {"plan_id": plan.id, "customer_id": customer.id, "extra_headers": waits}
+        staged, other = (CLIENT.subscriptions.create(**new) for _ in range(2))
+        changes = CLIENT.subscription_changes
+        change = changes.retrieve(staged.pending_subscription_change.id)
+        self.assertEqual((change.status, change.change_type), ("pending", "create_subscription"))
+        self.assertEqual(change.subscription.id, staged.id)
+        with self.assertRaises(orb.ResourceNotFound):
+            CLIENT.subscriptions.fetch(staged.id)
+        rows = list(changes.list(customer_id=customer.id, status="pending", limit=1))
+        self.assertEqual(rows[-1].id, change.id)
+        self.assertIsNone(rows[-1].subscription_id)
+        paid = {"mark_as_paid": True, "payment_notes": "cash", "description": "till"}
+        applied = changes.apply(change.id, previously_collected_amount="25.00", **paid)
+        self.assertEqual((applied.status, applied.subscription.id), ("applied", staged.id))
+        self.assertEqual(CLIENT.subscriptions.fetch(staged.id).id, staged.id)
+        cancelled = changes.cancel(other.pending_subscription_change.id)
+        self.assertEqual((cancelled.status, cancelled.subscription), ("cancelled", None))
+        with self.assertRaises(orb.ConstraintViolation):
+            changes.apply(cancelled.id)
+
     def test_adjustments(self):
         half = {"adjustment_type": "percentage_discount", "percentage_discount": 0.5}
         most = {"adjustment_type": "maximum", "maximum_amount": "90"}

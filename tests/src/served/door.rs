@@ -149,7 +149,11 @@ impl Door {
     /// Asks once, and lets others have their turn when it offers that; there is no answer where the
     /// process ends.
     pub(super) fn send(&self, case: &Case, key: &str) -> Option<Response<Bytes>> {
-        self.handle(request(case.method(), &case.path, &case.body, Some(key)))
+        let mut request = request(case.method(), &case.path, &case.body, Some(key));
+        if case.is_staged {
+            let_wait(&mut request);
+        }
+        self.handle(request)
     }
 
     /// Asks what a request would come to.
@@ -196,6 +200,15 @@ impl Door {
 
     pub(super) fn create(&self, path: &str, body: &Value) -> Value {
         self.ask("POST", path, &body.to_string())
+    }
+
+    /// Lets the change of a subscription wait.
+    pub(super) fn stage(&self, path: &str, body: &Value) -> Value {
+        let mut request = request("POST", path, &body.to_string(), None);
+        let_wait(&mut request);
+        let answer = block_on(self.api.handle(request));
+        assert!(answer.status().is_success(), "{path} {body}: {answer:?}");
+        serde_json::from_slice(answer.body()).unwrap()
     }
 
     pub(super) fn get(&self, path: &str) -> Value {
@@ -257,6 +270,11 @@ impl Door {
             Err(_) => false,
         }
     }
+}
+
+fn let_wait(request: &mut Request<Full<Bytes>>) {
+    let header = "create-pending-subscription-change";
+    request.headers_mut().insert(header, HeaderValue::from_static("True"));
 }
 
 fn account() -> AccountId {

@@ -17,6 +17,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_customers(scene));
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(of_subscription_changes(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
     all.extend(of_webhooks(scene));
@@ -128,6 +129,17 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
         get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
         get("GET /alerts", format!("/alerts?customer_id={customer}")),
         get("GET /alerts/{alert_id}", format!("/alerts/{alert}")),
+    ]
+}
+
+fn of_subscription_changes(Scene { pending_creation, pending_quantity, .. }: &Scene) -> Vec<Case> {
+    let of = "GET /subscription_changes/{subscription_change_id}";
+    let path = |id: &str| format!("/subscription_changes/{id}");
+    vec![
+        get("GET /subscription_changes", "/subscription_changes"),
+        get("GET /subscription_changes", "/subscription_changes?status=pending"),
+        get(of, path(pending_creation)),
+        get(of, path(pending_quantity)),
     ]
 }
 

@@ -51,6 +51,10 @@ pub struct Scene {
     pub disabled_endpoint: String,
     /// A message that the endpoint is yet to be sent.
     pub message: String,
+    /// A change that waits to create a subscription.
+    pub pending_creation: String,
+    /// One that waits to change the quantity of a fee.
+    pub pending_quantity: String,
 }
 
 impl Scene {
@@ -194,6 +198,7 @@ impl Scene {
         door.create(&format!("/webhook_endpoints/{disabled_endpoint}/disable"), &json!({}));
         let endpoint = endpoint("https://hooks.example.com");
         let message = door.fan_out_one();
+        let [pending_creation, pending_quantity] = staged(&door, &buyer, &plan, &fee);
         let store = copied(&*store);
         Self {
             store,
@@ -231,6 +236,8 @@ impl Scene {
             endpoint,
             disabled_endpoint,
             message,
+            pending_creation,
+            pending_quantity,
         }
     }
 
@@ -246,6 +253,18 @@ pub(super) fn price_group_of(metric: &str, external: &str) -> Value {
     json!({
         "name": "group", "billable_metric_id": metric, "dimensions": ["region"],
         "external_dimensional_price_group_id": external,
+    })
+}
+
+/// Changes of a customer's subscriptions that wait: to create one, and to change the quantity of a fee.
+fn staged(door: &Door, customer: &str, plan: &str, fee: &str) -> [String; 2] {
+    let new = json!({"customer_id": customer, "plan_id": plan});
+    let subscription = door.id("/subscriptions", &new);
+    let quantity = json!({"price_id": fee, "quantity": 5});
+    let path = format!("/subscriptions/{subscription}/update_fixed_fee_quantity");
+    [("/subscriptions", &new), (&path, &quantity)].map(|(path, body)| {
+        let answer = door.stage(path, body);
+        answer["pending_subscription_change"]["id"].as_str().unwrap().to_owned()
     })
 }
 

@@ -1,4 +1,5 @@
 mod catalogue;
+mod subscription_changes;
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use super::{
 
 pub(super) fn case(operation: &'static str, path: String, body: &Value, status: u16) -> Case {
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    Case { operation, path, body, status }
+    Case { operation, path, body, status, is_staged: false }
 }
 
 /// A request for each operation that does not get, or several where it does different things.
@@ -21,6 +22,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(catalogue::all(scene));
     all.extend(evaluations(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(subscription_changes::all(scene));
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));
     all.extend(of_credits(scene));

@@ -32,7 +32,9 @@ pub(crate) async fn fingerprint(
         Some(batch) => Cow::Borrowed(batch.canonical.as_bytes()),
         None => tree(input.body.as_ref().map(Option::as_ref), raw_body, pace).await.into(),
     };
-    let [http, method, name] = ["http", operation.method.name(), operation.name].map(str::as_bytes);
+    // A change that is to wait is another request than one that takes effect.
+    let door = if input.is_pending_change { "http, pending" } else { "http" };
+    let [http, method, name] = [door, operation.method.name(), operation.name].map(str::as_bytes);
     let mut taking = Fingerprinting::default();
     for part in [http, method, name, path.as_bytes(), &query, &body] {
         taking.begin_part(part.len());

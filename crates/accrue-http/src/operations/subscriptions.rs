@@ -2,14 +2,14 @@ use accrue::{
     Call, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
-    subscription::{self, SubscriptionUpdate},
+    subscription::{self, SubscriptionChange, SubscriptionUpdate},
 };
 
 use super::zones;
 use crate::{
     Category,
     operation::Operation,
-    problem::Problem,
+    problem::{Problem, Violations},
     reply::Reply,
     request::{NoBody, NoQuery, Request},
     wire::{
@@ -165,7 +165,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: NewSubscription = request.body()?;
-    check_is_not_pending(&request)?;
     let zone = match zones::of_customer(&request, new.customer_of_dates()).await {
         Ok(zone) => zone,
         Err(error) => return request.refuse(&error).await,
@@ -220,6 +219,7 @@ async fn fetch(request: Request) -> Result<Reply, Problem> {
 
 async fn update(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, update) = request.read::<SubscriptionId, NoQuery, UpdateSubscription>()?;
+    check_is_not_pending(&request)?;
     let update: SubscriptionUpdate = update.try_into()?;
     let call = request.account.update_subscription(id, update).with_related();
     let billing = request.account.billing().clone();
@@ -252,7 +252,6 @@ async fn unschedule_cancellation(request: Request) -> Result<Reply, Problem> {
 async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) =
         request.read::<SubscriptionId, NoQuery, UpdateFixedFeeQuantity>()?;
-    check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
     let zone = match zones::of_subscription(&request, dated).await {
         Ok(zone) => zone,
@@ -273,7 +272,6 @@ async fn unschedule_fixed_fee_quantity_updates(request: Request) -> Result<Reply
 
 async fn change_intervals(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, ChangeIntervals>()?;
-    check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
     let zone = match zones::of_subscription(&request, dated).await {
         Ok(zone) => zone,
@@ -286,7 +284,6 @@ async fn change_intervals(request: Request) -> Result<Reply, Problem> {
 
 async fn schedule_plan_change(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, SchedulePlanChange>()?;
-    check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
     let zone = match zones::of_subscription(&request, dated).await {
         Ok(zone) => zone,
@@ -325,10 +322,14 @@ async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {
     write(request, call).await
 }
 
-/// Writes a change of a subscription, and answers with the subscription as it stands then.
+/// Writes a change of a subscription, or stages it where it is to wait (subscriptions 4.1), and answers with the
+/// subscription as it stands then.
 async fn write(request: Request, call: Call<subscription::Subscription>) -> Result<Reply, Problem> {
     let billing = request.account.billing().clone();
     let wanted = request.input.changed_resources;
+    if request.input.is_pending_change {
+        return stage(request, call).await;
+    }
     if wanted == ChangedWanted::None {
         let show = move |(subscription, related): &(subscription::Subscription, Related)| {
             MutatedSubscription::of(subscription, related, billing.now())
@@ -345,10 +346,29 @@ async fn write(request: Request, call: Call<subscription::Subscription>) -> Resu
     request.write(call, show).await
 }
 
-/// Refuses a change that is to wait until it is applied (wire 5.3).
+/// Stages a change of a subscription, and answers with the subscription as it would stand, and with its other resources.
+async fn stage(request: Request, call: Call<subscription::Subscription>) -> Result<Reply, Problem> {
+    type Staged =
+        (((subscription::Subscription, accrue::ChangedResources), Related), SubscriptionChange);
+
+    let call = call.with_changed_resources().with_related().staged();
+    let billing = request.account.billing().clone();
+    let (wanted, links) = (request.input.changed_resources.or_all(), request.links());
+    let show = move |(((subscription, changed), related), change): &Staged| {
+        let changed = ChangedResources::of(changed, wanted, related, &links);
+        MutatedSubscription::with_changed(subscription, changed, related, billing.now())
+            .pending(change.id)
+    };
+    request.write(call, show).await
+}
+
+/// Refuses to let an operation wait that takes effect at once (subscriptions 4.1).
 fn check_is_not_pending(request: &Request) -> Result<(), Problem> {
     match request.input.is_pending_change {
-        true => Err(Problem::feature_not_available("pending changes are not available")),
+        true => {
+            let message = "is of no effect here: the operation cannot wait until it is applied";
+            Err(Violations::one("/Create-Pending-Subscription-Change", message).into())
+        }
         false => Ok(()),
     }
 }

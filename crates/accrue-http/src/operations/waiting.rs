@@ -50,25 +50,4 @@ pub(crate) const WAITING: &[Waiting] = &[
             (Post, "/subscriptions/{subscription_id}/update_trial", "subscriptions.update_trial"),
         ],
     },
-    Waiting {
-        what: "changes of subscriptions that wait to be applied",
-        operations: &[
-            (Get, "/subscription_changes", "subscription_changes.list"),
-            (
-                Get,
-                "/subscription_changes/{subscription_change_id}",
-                "subscription_changes.retrieve",
-            ),
-            (
-                Post,
-                "/subscription_changes/{subscription_change_id}/apply",
-                "subscription_changes.apply",
-            ),
-            (
-                Post,
-                "/subscription_changes/{subscription_change_id}/cancel",
-                "subscription_changes.cancel",
-            ),
-        ],
-    },
 ];

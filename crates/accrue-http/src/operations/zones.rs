@@ -1,6 +1,6 @@
 //! The zones of dates that have no offset. A zone never changes, so that it may be read before the commit.
 
-use accrue::{CustomerId, Error, IdOr, InvoiceId, SubscriptionId, Zone};
+use accrue::{CustomerId, Error, IdOr, InvoiceId, SubscriptionChangeId, SubscriptionId, Zone};
 
 use crate::request::Request;
 
@@ -30,4 +30,16 @@ pub(super) async fn of_subscription(
 pub(super) async fn of_invoice(request: &Request, id: InvoiceId) -> Result<Zone, Error> {
     let invoice = request.account.fetch_invoice(id).await?;
     of_customer(request, Some(invoice.customer_id.into())).await
+}
+
+/// Returns the zone of the customer of a change; UTC where none is asked for.
+pub(super) async fn of_change(
+    request: &Request,
+    change: Option<SubscriptionChangeId>,
+) -> Result<Zone, Error> {
+    let customer = match change {
+        Some(id) => Some(request.account.fetch_subscription_change(id).await?.customer_id.into()),
+        None => None,
+    };
+    of_customer(request, customer).await
 }

@@ -7,8 +7,8 @@ use accrue::{
     Currency, CustomerId, Decimal, Description, DimensionalPriceGroupId, Email, EventKey,
     EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata,
     MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId, PriceIntervalId, PricingUnit,
-    PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WebhookEndpointId,
-    WrittenDecimal, Zone, limits,
+    PropertyName, RedemptionCode, SubscriptionChangeId, SubscriptionId, Timestamp, TopUpId,
+    WebhookEndpointId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -362,6 +362,7 @@ ids! {
     PriceId: "price",
     PriceIntervalId: "price interval",
     SubscriptionId: "subscription",
+    SubscriptionChangeId: "subscription change",
     TopUpId: "top-up",
     WebhookEndpointId: "webhook endpoint",
 }

@@ -91,6 +91,7 @@ choices! {
         "overpayment_refund" => BalanceAction::OverpaymentRefund,
         "return_from_voiding" => BalanceAction::ReturnFromVoiding,
         "small_invoice_carryover" => BalanceAction::SmallInvoiceCarryover,
+        "external_payment" => BalanceAction::ExternalPayment,
     }
 }
 

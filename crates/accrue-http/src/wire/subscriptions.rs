@@ -11,7 +11,7 @@ mod plan_changes;
 mod usage;
 
 use accrue::{
-    Decimal, Metadata, Timestamp,
+    Decimal, Metadata, SubscriptionChangeId, Timestamp,
     related::Related,
     subscription::{self, BillingAnchor, SubscriptionStatus},
 };
@@ -32,7 +32,9 @@ pub(crate) use self::{
     interval_changes::ChangeIntervals,
     lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
-    plan_changes::{SchedulePlanChange, ScheduleQuery, SubscriptionScheduleItem},
+    plan_changes::{
+        Alignment, PlanChangeOption, SchedulePlanChange, ScheduleQuery, SubscriptionScheduleItem,
+    },
     usage::{SubscriptionUsage, UsageQueryIn},
 };
 use super::{
@@ -95,8 +97,8 @@ response! {
         net_terms: u32,
         /// Always null: plans have no phases.
         active_plan_phase_order: Nothing,
-        /// Always null: changes take effect at once.
-        pending_subscription_change: Nothing,
+        /// Change of it that waits to be applied: until then every other change is refused.
+        pending_subscription_change: Option<PendingSubscriptionChange>,
         /// Coupon that it has redeemed, the last one of several.
         redeemed_coupon: Option<RedeemedCoupon>,
         /// Trial that it begins with: there is none.
@@ -113,6 +115,12 @@ response! {
         month: Option<u32>,
         /// Year of a longer period.
         year: Option<u32>,
+    }
+
+    /// A change of a subscription that waits to be applied.
+    pub(crate) struct PendingSubscriptionChange {
+        /// Its id.
+        id: String,
     }
 
     /// The trial that a subscription begins with.
@@ -137,7 +145,7 @@ impl Describe for MutatedSubscription {
             name: "changed_resources",
             description:
                 "Invoices and credit notes that were made, or made void: null without the header \
-                          `Include-Changed-Resources`."
+                          `Include-Changed-Resources`, unless the change waits."
                     .to_owned(),
             schema: Option::<ChangedResources>::schema(),
             is_required: true,
@@ -174,6 +182,18 @@ impl MutatedSubscription {
     ) -> Self {
         let subscription = Subscription::of(subscription, related, now);
         Self { subscription, changed_resources: Some(changed) }
+    }
+
+    /// Shows that it is the subscription as a change would leave it that waits.
+    pub(crate) fn pending(mut self, id: SubscriptionChangeId) -> Self {
+        self.subscription.pending_subscription_change = Some(id.into());
+        self
+    }
+}
+
+impl From<SubscriptionChangeId> for PendingSubscriptionChange {
+    fn from(id: SubscriptionChangeId) -> Self {
+        Self { id: id.to_string() }
     }
 }
 
@@ -222,7 +242,7 @@ impl Subscription {
                 .or_else(|| whole(the_plans?, "net_terms"))
                 .unwrap_or_default(),
             active_plan_phase_order: Nothing,
-            pending_subscription_change: Nothing,
+            pending_subscription_change: subscription.pending_change(now).map(Into::into),
             redeemed_coupon: subscription.redeemed_coupon().map(RedeemedCoupon::from),
             trial_info: TrialInfo { end_date: Nothing },
             metadata: subscription.metadata.clone(),

@@ -58,6 +58,7 @@ mod rates;
 mod reflection;
 mod scene;
 mod stores;
+mod subscription_changes;
 mod subscription_figures;
 mod subscriptions;
 mod support;

@@ -246,27 +246,6 @@ fn wire_5_3_what_no_subscription_has_is_not_available() {
 }
 
 #[test]
-fn wire_5_3_a_pending_change_is_not_available() {
-    let shop = Shop::new();
-    let subscription = shop.subscribe(json!({}));
-    let quantity = json!({"price_id": shop.plan["prices"][1]["id"], "quantity": 3});
-    for (path, body) in [
-        (
-            "/v1/subscriptions".to_owned(),
-            json!({"external_customer_id": "ada", "external_plan_id": "pro"}),
-        ),
-        (path(&subscription, "/cancel"), json!({"cancel_option": "immediate"})),
-        (path(&subscription, "/unschedule_cancellation"), json!({})),
-        (path(&subscription, "/update_fixed_fee_quantity"), quantity),
-    ] {
-        let header = [("create-pending-subscription-change", "True")];
-        let pending = request("POST", &path, body.into(), &header);
-        shop.host.send(pending).error(404, "404-feature-not-available");
-    }
-    assert_eq!(shop.host.walk("/v1/subscriptions").len(), 1);
-}
-
-#[test]
 fn wire_6_3_subscriptions_are_listed_by_customer_plan_status_and_time() {
     let shop = Shop::new();
     let eve = customer(&shop.host, "eve");

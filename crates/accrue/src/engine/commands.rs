@@ -29,6 +29,7 @@ pub(super) mod metrics;
 pub(super) mod one_off_invoices;
 pub(super) mod payment_methods;
 pub(super) mod payments;
+pub(super) mod pending_changes;
 pub(super) mod people;
 pub(super) mod plan_changes;
 pub(super) mod plan_versions;

@@ -29,7 +29,7 @@ mod transaction;
 pub(super) use async_recursion::async_recursion as boxed;
 
 pub(super) use self::{
-    apply::{Command, Op, Open, Request, Work, apply_open, apply_step},
+    apply::{Command, Op, Open, Request, Work, apply_open, apply_step, written},
     decoded::{Decoded, Says},
     guard::Guard,
     patience::Patience,

@@ -26,6 +26,7 @@ pub(super) mod metrics;
 pub(super) mod outbox;
 pub(super) mod parts;
 pub(super) mod payment_methods;
+pub(super) mod pending_changes;
 pub(super) mod people;
 pub(super) mod periods;
 pub(super) mod places;

@@ -14,6 +14,7 @@ pub(super) mod invoicing;
 mod issuing;
 pub(super) mod judge;
 pub(super) mod one_off;
+mod pending_changes;
 pub(super) mod plan_changes;
 pub(super) mod purchases;
 pub(super) mod rebilling;
@@ -55,7 +56,10 @@ impl CatchUp for Time {
                 Owner::Customer(id) => customers.push(*id),
                 Owner::Backfill(id) => correct_all(shared, account, *id, patience).await?,
                 // Nobody waits for these: they are found at each customer.
-                Owner::Plan(..) | Owner::Metrics | Owner::DueDates => {}
+                Owner::Plan(..)
+                | Owner::Metrics
+                | Owner::DueDates
+                | Owner::SubscriptionChange(_) => {}
             }
         }
         apply_transitions(shared, account, &customers, patience).await

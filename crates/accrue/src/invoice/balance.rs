@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::Prepayment;
 use crate::{
     BalanceTransactionId, CreditNoteId, Currency, CustomerId, Decimal, Description, Error,
     InvoiceId, Timestamp, customer::Customer,
@@ -70,6 +71,8 @@ pub enum BalanceAction {
     ReturnFromVoiding,
     /// An invoice came to less than can be charged.
     SmallInvoiceCarryover,
+    /// Money was collected elsewhere for a change of a subscription (invoicing 12.3).
+    ExternalPayment,
 }
 
 /// Transaction to make by hand (invoicing 12.2).
@@ -98,6 +101,9 @@ pub(crate) struct Receivables {
     /// Instant of the last of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latest: Option<Timestamp>,
+    /// Payment of what a change of a subscription issues, while that is applied: no row that is stored has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) prepaid: Option<Prepayment>,
 }
 
 /// A move of a balance: what a transaction says beside its place.
@@ -134,6 +140,7 @@ impl BalanceAction {
             Self::OverpaymentRefund => "overpayment_refund",
             Self::ReturnFromVoiding => "return_from_voiding",
             Self::SmallInvoiceCarryover => "small_invoice_carryover",
+            Self::ExternalPayment => "external_payment",
         }
     }
 }
@@ -159,7 +166,7 @@ impl Receivables {
     pub(crate) fn new(random: [u8; 6]) -> Self {
         let letter = |byte: u8| char::from(b'A'.saturating_add(byte % 26));
         let prefix = random.into_iter().map(letter).collect();
-        Self { prefix, invoices: 0, credit_notes: 0, transactions: 0, latest: None }
+        Self { prefix, invoices: 0, credit_notes: 0, transactions: 0, latest: None, prepaid: None }
     }
 
     /// Returns the number that drafts show.
@@ -217,7 +224,7 @@ impl Receivables {
 }
 
 /// Refuses an amount of money that comes in with more digits than its currency has (invoicing 1).
-pub(super) fn check_money(field: &str, amount: &Decimal, currency: Currency) -> Result<(), Error> {
+pub(crate) fn check_money(field: &str, amount: &Decimal, currency: Currency) -> Result<(), Error> {
     amount.check_bounds().map_err(|error| Error::invalid(field, error.to_string()))?;
     let (places, code) = (currency.places(), currency.code());
     if amount.round(places) != *amount {

@@ -92,6 +92,7 @@ impl Invoice {
             paying: None,
             dunning: None,
             previous_dunning: None,
+            prepaid: None,
             is_marked_as_paid: false,
             is_taken_back: false,
             net_terms: None,
@@ -130,6 +131,9 @@ impl Invoice {
     /// balance that it makes.
     pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Vec<BalanceTransaction> {
         self.become_issued(&mut issue);
+        if let Some(prepaid) = self.prepaid.clone() {
+            return self.issue_prepaid(issue, &prepaid);
+        }
         let Issue { customer, receivables, transaction_ids, least_charge, at, .. } = issue;
         // Who is invoiced by a provider pays there, and not from the balance.
         let by = match self.sync_from {

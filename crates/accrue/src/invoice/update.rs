@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Invoice, InvoiceStatus};
 use crate::{Error, MetadataUpdate, Patch, Timestamp, Zone};
@@ -19,7 +19,7 @@ pub struct InvoiceUpdate {
 }
 
 /// Payment that came by other means (invoicing 8.5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payment {
     /// Instant at which the money came.
     pub received_at: Timestamp,

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
@@ -18,7 +18,7 @@ use crate::{
 /// assert!(matches!(kept, PlanPrice::Existing(_)));
 /// # Ok::<(), accrue::TextError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanPrice {

@@ -30,7 +30,7 @@ pub struct DimensionalPriceConfiguration {
 /// # Ok(price)
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NewDimensionalPriceConfiguration {
     /// Group.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Price to create.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPrice {
     /// Its name.
     pub name: Name,
@@ -30,7 +30,7 @@ pub struct NewPrice {
     pub invoice_grouping_key: Option<PropertyName>,
     /// Combination of a dimensional price group whose usage it charges (subscriptions 6.3). For a price of
     /// usage, of the group's metric, which is not a latest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensional_price_configuration: Option<NewDimensionalPriceConfiguration>,
     /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
@@ -53,7 +53,7 @@ pub struct NewPrice {
 /// assert!(!usage.is_fixed());
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NewCharge {

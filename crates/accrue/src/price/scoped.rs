@@ -15,7 +15,7 @@ use crate::{AdjustmentId, Error, ItemId, PricingUnit, Timestamp, limits};
 /// assert!(over_all.is_invoice_level && over_all.filters.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewAdjustment {
     /// The adjustment.
     pub adjustment: Adjustment,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccountId, BackfillId, CustomerId, PlanId, Timestamp, plan::PlanVersion};
+use crate::{
+    AccountId, BackfillId, CustomerId, PlanId, SubscriptionChangeId, Timestamp, plan::PlanVersion,
+};
 
 /// Whose deadline it is, and how far its applying has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,4 +31,6 @@ pub(crate) enum Owner {
     Metrics,
     /// The due dates of the account's invoices are being recalculated.
     DueDates,
+    /// A change of a subscription expires.
+    SubscriptionChange(SubscriptionChangeId),
 }

@@ -18,7 +18,7 @@ pub(crate) use super::{
     message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},
     plan::{Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
-    subscription::{SubscriptionOf, Terms},
+    subscription::{RequestPart, SubscriptionOf, Terms},
     usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
 };
 

@@ -5,7 +5,8 @@ use crate::{
     AccountId, AdjustmentId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId,
     CreditNoteId, CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey,
     InvitationId, InvoiceId, ItemId, MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit,
-    RedemptionCode, SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
+    RedemptionCode, SessionId, SubscriptionChangeId, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -13,7 +14,7 @@ use crate::{
     meter::{CellHash, CellId, MeterId},
     plan::PlanVersion,
     store::{Key, Scan, Table},
-    subscription::SubscriptionStatus,
+    subscription::{ChangeStatus, SubscriptionStatus},
     usage::{BucketSlot, Digest, Stretch},
     webhook::{PayloadStyle, Queue},
 };
@@ -80,7 +81,7 @@ parts! {
     AdjustmentId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     DimensionalPriceGroupId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
-    MessageId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,
+    MessageId, SubscriptionChangeId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,
     SessionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
@@ -94,6 +95,11 @@ parts! {
         Self::Upcoming => b"u",
         Self::Active => b"a",
         Self::Ended => b"e",
+    };
+    ChangeStatus: |status| match status {
+        Self::Pending => b"p",
+        Self::Applied => b"a",
+        Self::Cancelled => b"c",
     };
     CouponStatus: |status| match status {
         Self::Active => b"a",
@@ -184,6 +190,7 @@ impl Part for Owner {
             Self::Backfill(id) => (b"b", id).add_to(key),
             Self::Metrics => b"m".add_to(key),
             Self::DueDates => b"d".add_to(key),
+            Self::SubscriptionChange(id) => (b"s", id).add_to(key),
         }
     }
 }

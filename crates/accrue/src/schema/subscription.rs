@@ -13,6 +13,12 @@ pub(crate) struct SubscriptionOf {
     pub(crate) customer_id: CustomerId,
 }
 
+/// A part of a request that waits, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RequestPart {
+    pub(crate) text: String,
+}
+
 /// What a subscription is charged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Terms {

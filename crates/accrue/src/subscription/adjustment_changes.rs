@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AdjustmentInterval, Cut};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 ///
 /// Those of the version are removed and replaced first, and then more are added: a replacement is in force
 /// as long as what it takes the place of would be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdjustmentChanges {
     /// Adjustments to add to those of the version.
     pub add: Vec<AddedAdjustment>,
@@ -21,7 +21,7 @@ pub struct AdjustmentChanges {
 }
 
 /// Adjustment to add to a subscription, and when it is in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedAdjustment {
     /// The adjustment.
     pub adjustment: NewAdjustment,

@@ -7,7 +7,7 @@ use crate::Timestamp;
 pub(super) type Life = (Timestamp, Option<Timestamp>);
 
 impl Subscription {
-    /// Returns the first instant from which its prices or adjustments are others than those of other terms of
+    /// Returns the first instant from which its plans, prices or adjustments are others than those of other terms of
     /// it; none where they are the same.
     pub(crate) fn terms_differ_since(&self, other: &Self) -> Option<Timestamp> {
         let prices = differing(&self.price_intervals, &other.price_intervals, |of| of.id);
@@ -20,7 +20,11 @@ impl Subscription {
             }
             (one, other) => [one, other].into_iter().flatten().map(|of| of.start_date).min(),
         });
-        prices.chain(adjustments).flatten().min()
+        let (own, others) = (self.plans(), other.plans());
+        let plans = own.iter().filter(|of| !others.contains(of));
+        let plans = plans.chain(others.iter().filter(|of| !own.contains(of)));
+        let plans = plans.map(|of| of.start_date).min();
+        prices.chain(adjustments).flatten().chain(plans).min()
     }
 
     /// Returns the first instant from which usage is charged by other prices, or in other periods, than by other

@@ -7,7 +7,7 @@ use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 ///
 /// It holds until the next change of that fee that is scheduled: a change leaves later ones as they
 /// are, and replaces one at its own instant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeeQuantityChange {
     /// Fee: a fixed price of the plan version.
     pub price: IdOr<PriceId>,
@@ -18,7 +18,7 @@ pub struct FeeQuantityChange {
 }
 
 /// Timing of a change: when it takes effect (wire 5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeTiming {

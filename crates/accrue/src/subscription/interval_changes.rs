@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fee_quantity::check_quantity;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 ///
 /// Intervals are edited first and then more are added, so that an end and a new begin may meet; those of
 /// prices before those of adjustments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalChanges {
     /// Price intervals to edit, each once.
     pub edit: Vec<PriceIntervalEdit>,
@@ -24,7 +24,7 @@ pub struct IntervalChanges {
 }
 
 /// Date in a change of intervals: an instant, or a word for one (subscriptions 2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum IntervalDate {
@@ -38,7 +38,7 @@ pub enum IntervalDate {
 }
 
 /// Price interval to add (subscriptions 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPriceInterval {
     /// Price of the account, or one that is made for it.
     pub price: PlanPrice,
@@ -53,7 +53,7 @@ pub struct NewPriceInterval {
 }
 
 /// Edit of a price interval: what is not said stays (subscriptions 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriceIntervalEdit {
     /// The interval.
     pub id: PriceIntervalId,
@@ -68,7 +68,7 @@ pub struct PriceIntervalEdit {
 }
 
 /// Adjustment interval to add (subscriptions 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewAdjustmentInterval {
     /// The adjustment.
     pub adjustment: IntervalAdjustment,
@@ -79,7 +79,7 @@ pub struct NewAdjustmentInterval {
 }
 
 /// Adjustment of an interval: a new one, or one that a plan or a subscription was given (subscriptions 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum IntervalAdjustment {
@@ -102,7 +102,7 @@ impl From<AdjustmentId> for IntervalAdjustment {
 }
 
 /// Edit of an adjustment interval: what is not said stays (subscriptions 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdjustmentIntervalEdit {
     /// The interval.
     pub id: AdjustmentIntervalId,

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     AdjustmentChanges, BillingAnchor, Cut, Subscription, adjustment_changes::agreed,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Subscription to create (wire 5.3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewSubscription {
     /// Customer that subscribes.
     pub customer: IdOr<CustomerId>,
@@ -37,10 +37,10 @@ pub struct NewSubscription {
     /// Quantities of fixed fees of the version, instead of the prices' own.
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
     /// Changes to the adjustments of the version, for it alone.
-    #[serde(skip_serializing_if = "AdjustmentChanges::is_empty")]
+    #[serde(default, skip_serializing_if = "AdjustmentChanges::is_empty")]
     pub adjustments: AdjustmentChanges,
     /// Code of a coupon that it redeems with its start (invoicing 11.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupon_redemption_code: Option<RedemptionCode>,
     /// The caller's own strings.
     pub metadata: Metadata,
@@ -139,6 +139,7 @@ impl NewSubscription {
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
+            pending_change: None,
         };
         subscription.check_threshold()?;
         subscription.check_size()?;

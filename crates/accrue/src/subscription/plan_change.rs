@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     AdjustmentChanges, AdjustmentInterval, BillingAnchor, Cut, PlanInterval, Subscription,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Change of the plan of a subscription (subscriptions 3.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChange {
     /// Plan that it changes to; that which it is on, for another version or other adjustments.
     pub plan: IdOr<PlanId>,
@@ -36,7 +36,7 @@ pub struct PlanChange {
 }
 
 /// Timing of a change of plan: when it takes effect (subscriptions 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanChangeTiming {
@@ -49,7 +49,7 @@ pub enum PlanChangeTiming {
 }
 
 /// Day on which billing cycles begin after a change of plan (subscriptions 3.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BillingCycleAlignment {

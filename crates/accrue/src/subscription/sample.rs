@@ -29,6 +29,7 @@ pub(crate) fn subscription() -> Subscription {
         metadata: Metadata::new(),
         carried: Carried::NONE,
         created_at: start_date,
+        pending_change: None,
     }
 }
 

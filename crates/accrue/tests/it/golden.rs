@@ -89,6 +89,7 @@ fn story() -> Fixture {
     people::work(&fixture);
     price_groups::price(&fixture, &sum);
     plan_changes::change(&fixture, &sum);
+    bills::stage(&fixture);
     fixture
 }
 

@@ -38,6 +38,7 @@ pub(super) fn all(base: &str, settings: &Settings) -> Vec<Section> {
         section("Authentication", authentication(base)),
         section("Idempotency", idempotency()),
         section("Dry runs", dry_runs()),
+        section("Changes that wait", changes_that_wait()),
         section("Errors", errors(&settings.error_docs)),
         section("Pagination", pagination(&settings.bounds)),
         section("Rate limits", rate_limits()),
@@ -76,6 +77,16 @@ fn dry_runs() -> Vec<Markup> {
          `Orb-Dry-Run: true`; without it the request was executed. Ids of what would be made are made \
          up. A POST has no `Idempotency-Key` then. What an invoice would come to outside, at a \
          gateway or a tax provider, is not asked for.",
+    )]
+}
+
+fn changes_that_wait() -> Vec<Markup> {
+    vec![paragraph(
+        "With a header `Create-Pending-Subscription-Change: True` a subscription that is created, or \
+         whose prices or quantities change, waits: the answer is as it would be, with \
+         `pending_subscription_change` and `changed_resources`, and nothing takes effect before the \
+         change is applied. Until that, or until it is cancelled or has expired, every other change of \
+         the subscription is refused.",
     )]
 }
 

@@ -33,6 +33,13 @@ pub(crate) enum ChangedWanted {
     All,
 }
 
+impl ChangedWanted {
+    /// Wants all where nothing is said.
+    pub(crate) fn or_all(self) -> Self {
+        if self == Self::None { Self::All } else { self }
+    }
+}
+
 impl ChangedResources {
     pub(crate) fn of(
         changed: &accrue::ChangedResources,

@@ -4,6 +4,7 @@ use accrue::{
     related::Related,
     subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
 };
+use serde::Serialize;
 
 use super::new::{AnchorIn, adjustment_changes, one_of};
 use crate::{
@@ -120,7 +121,8 @@ response! {
 }
 
 /// The option that decides when a plan changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum PlanChangeOption {
     RequestedDate,
     EndOfSubscriptionTerm,
@@ -128,7 +130,8 @@ pub(crate) enum PlanChangeOption {
 }
 
 /// The option that decides where billing periods begin after a change of plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Alignment {
     Unchanged,
     PlanChangeDate,
@@ -145,6 +148,27 @@ choices! {
         "unchanged" => Alignment::Unchanged,
         "plan_change_date" => Alignment::PlanChangeDate,
         "start_of_month" => Alignment::StartOfMonth,
+    }
+}
+
+impl PlanChangeOption {
+    pub(crate) const fn of(when: PlanChangeTiming) -> Self {
+        match when {
+            PlanChangeTiming::EndOfSubscriptionTerm => Self::EndOfSubscriptionTerm,
+            PlanChangeTiming::RequestedDate(_) => Self::RequestedDate,
+            _ => Self::Immediate,
+        }
+    }
+}
+
+impl Alignment {
+    pub(crate) const fn of(of: BillingCycleAlignment) -> Option<Self> {
+        Some(match of {
+            BillingCycleAlignment::Unchanged => Self::Unchanged,
+            BillingCycleAlignment::PlanChangeDate => Self::PlanChangeDate,
+            BillingCycleAlignment::StartOfMonth => Self::StartOfMonth,
+            _ => return None,
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         },
         time::current,
     },
-    invoice::{BalanceTransaction, NewBalanceTransaction},
+    invoice::{BalanceTransaction, Movement, NewBalanceTransaction},
     page::{Listing, Position},
     schema::{self, Index},
     webhook::Body,
@@ -93,12 +93,21 @@ async fn create(
         customer.currency.ok_or_else(|| Error::constraint("the customer has no currency yet"))?;
     let movement = new.clone().decide(currency)?;
     customer.check_balance_counts()?;
-    let mut books = invoices::books(tx, customer.id).await?;
+    Ok(book(tx, customer.id, movement).await?)
+}
+
+/// Moves the balance of a customer, and tells of it.
+pub(super) async fn book(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    movement: Movement,
+) -> Result<BalanceTransaction, Error> {
+    let mut books = invoices::books(tx, customer).await?;
     let Books { entry, receivables } = &mut books;
     let id = invoices::transaction_id(tx);
     let made = receivables.book(&mut entry.customer, id, movement, tx.now);
     invoices::save_books(tx, &books, Some(&made)).await?;
     let body = Body::BalanceTransactionCreated { transaction: Box::new(made.clone()) };
-    outbox::tell(tx, customer.id, tx.now, body).await?;
+    outbox::tell(tx, customer, tx.now, body).await?;
     Ok(made)
 }

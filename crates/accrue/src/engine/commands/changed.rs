@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value;
 
 use crate::{
     CreditNoteId, CustomerId, Error, InvoiceId, Timestamp,
     engine::{
         Call,
         commands::invoices,
-        kernel::{Command, Request, Stop, Transaction},
+        kernel::{Command, Request, Stop, Transaction, written},
         rows::{self, credit_notes},
     },
     idempotency::Fingerprint,
@@ -17,7 +18,7 @@ use crate::{
     limits,
     related::{Names, Naming},
     schema::{self, CustomerHead, Index},
-    subscription::Subscription,
+    subscription::{MadeByChange, Subscription},
 };
 
 /// Invoices and credit notes that a change of a subscription has made, and those that it has made void
@@ -42,6 +43,18 @@ impl Naming for ChangedResources {
         self.voided_invoices.name(names);
         self.created_credit_notes.name(names);
         self.voided_credit_notes.name(names);
+    }
+}
+
+impl ChangedResources {
+    /// Returns the ids of all that it has.
+    pub(super) fn ids(&self) -> MadeByChange {
+        MadeByChange {
+            created_invoices: self.created_invoices.iter().map(|of| of.id).collect(),
+            voided_invoices: self.voided_invoices.iter().map(|of| of.id).collect(),
+            created_credit_notes: self.created_credit_notes.iter().map(|of| of.id).collect(),
+            voided_credit_notes: self.voided_credit_notes.iter().map(|of| of.id).collect(),
+        }
     }
 }
 
@@ -112,7 +125,14 @@ impl Request for WithChanged {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         self.request.fingerprint()
     }
+
+    fn written(&self) -> Result<Option<Value>, Error> {
+        self.request.written()
+    }
 }
+
+/// Name that a request of such a change is written under.
+const LEAVING_INVOICES: &str = "leaving_invoices";
 
 struct LeavingInvoices {
     request: Arc<dyn Request<Outcome = Subscription>>,
@@ -132,24 +152,35 @@ impl Command for LeavingInvoices {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
         let subscription = self.request.run(tx).await?;
-        let changed = changed(tx, &subscription).await?;
-        let (voided, notes) = (changed.voided_invoices.iter(), &changed.created_credit_notes);
-        let credited = notes.iter().chain(&changed.voided_credit_notes).map(|of| of.invoice_id);
-        let mut ids = voided.map(|of| of.id).chain(credited);
-        match ids.next() {
-            Some(id) => {
-                let detail = format!("the invoice {id} was issued, and would be void or credited");
-                Err(Error::constraint(detail).into())
-            }
-            None => Ok(subscription),
+        check_left(tx, &subscription).await?;
+        Ok(subscription)
+    }
+}
+
+/// Refuses a change that makes an issued invoice void, or credits it.
+pub(super) async fn check_left(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
+    let changed = changed(tx, of).await?;
+    let (voided, notes) = (changed.voided_invoices.iter(), &changed.created_credit_notes);
+    let credited = notes.iter().chain(&changed.voided_credit_notes).map(|of| of.invoice_id);
+    let mut ids = voided.map(|of| of.id).chain(credited);
+    match ids.next() {
+        Some(id) => {
+            let detail = format!("the invoice {id} was issued, and would be void or credited");
+            Err(Error::constraint(detail))
         }
+        None => Ok(()),
     }
 }
 
 impl Request for LeavingInvoices {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         let own = self.request.fingerprint()?.to_string();
-        Ok(Fingerprint::of(["leaving_invoices", &own]))
+        Ok(Fingerprint::of([LEAVING_INVOICES, &own]))
+    }
+
+    fn written(&self) -> Result<Option<Value>, Error> {
+        let of = self.request.written()?;
+        of.map(|of| written(LEAVING_INVOICES, &of)).transpose()
     }
 }
 
@@ -165,7 +196,10 @@ pub(super) async fn check_credits_count(
 }
 
 /// Reads what the commit makes, and makes void.
-async fn changed(tx: &mut Transaction<'_>, of: &Subscription) -> Result<ChangedResources, Error> {
+pub(super) async fn changed(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<ChangedResources, Error> {
     let mut changed = ChangedResources::default();
     for id in made(tx, &Index::invoices_of_customer(tx.account, of.customer_id))? {
         let id = InvoiceId::from_bytes(id);
@@ -202,7 +236,7 @@ async fn changed(tx: &mut Transaction<'_>, of: &Subscription) -> Result<ChangedR
 }
 
 /// Returns the ids of what the commit adds to a list.
-fn made(tx: &Transaction<'_>, index: &Index) -> Result<Vec<[u8; 16]>, Error> {
+pub(super) fn made(tx: &Transaction<'_>, index: &Index) -> Result<Vec<[u8; 16]>, Error> {
     let keys = tx.keys_put(index.table());
     keys.map(|key| Ok(schema::id_at(&schema::position(key)?))).collect()
 }

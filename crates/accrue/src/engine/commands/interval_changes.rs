@@ -74,14 +74,14 @@ impl Account {
 }
 
 #[boxed]
-async fn change_intervals(
+pub(super) async fn change_intervals(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
     changes: &IntervalChanges,
 ) -> Result<Subscription, Stop> {
     changes.check()?;
     rows::prices::check_adjusted(tx, &changes.added_adjustments()).await?;
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     before.subscription.check_not_ended(tx.now)?;
     let mut entry = before.clone();
     decide(tx, &mut entry, changes).await?;

@@ -117,14 +117,14 @@ async fn plan_schedule(
 }
 
 #[boxed]
-async fn schedule_plan_change(
+pub(super) async fn schedule_plan_change(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
     change: &PlanChange,
 ) -> Result<Subscription, Stop> {
     change.check()?;
     rows::prices::check_adjusted(tx, &change.adjustments.added()).await?;
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     let of = &before.subscription;
     let at = change.when.decide(of, tx.now)?;
     let plan = rows::plans::plan(tx, &change.plan).await?;
@@ -176,7 +176,7 @@ async fn unschedule_plan_changes(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Subscription, Stop> {
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     before.subscription.check_not_ended(tx.now)?;
     let mut entry = before.clone();
     if !entry.subscription.drop_plan_changes(tx.now) {

@@ -80,7 +80,7 @@ async fn redeem_coupon(
     id: SubscriptionId,
     redemption: &Redemption,
 ) -> Result<Subscription, Stop> {
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     let mut coupon = rows::coupons::coupon(tx, &redemption.coupon).await?;
     let at = redemption.when.decide(&before.subscription, tx.now)?;
     let mut entry = before.clone();

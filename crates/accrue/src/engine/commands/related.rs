@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value;
 
 use crate::{
     Error,
@@ -78,6 +79,10 @@ impl<T: Naming + Send + Sync> Command for WithRelated<T> {
 impl<T: Naming + Send + Sync> Request for WithRelated<T> {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         self.request.fingerprint()
+    }
+
+    fn written(&self) -> Result<Option<Value>, Error> {
+        self.request.written()
     }
 }
 

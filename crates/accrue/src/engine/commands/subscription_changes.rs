@@ -246,7 +246,7 @@ async fn update_subscription(
     id: SubscriptionId,
     update: &SubscriptionUpdate,
 ) -> Result<Subscription, Stop> {
-    let mut entry = current::current_subscription(tx, id).await?;
+    let mut entry = current::subscription_to_change(tx, id).await?;
     let after = update.clone().decide(&entry.subscription)?;
     let previous_attributes = previous_attributes(&entry.subscription, &after);
     if previous_attributes.is_empty() {
@@ -266,7 +266,7 @@ async fn cancel_subscription(
     id: SubscriptionId,
     cancellation: Cancellation,
 ) -> Result<Subscription, Stop> {
-    let mut entry = current::current_subscription(tx, id).await?;
+    let mut entry = current::subscription_to_change(tx, id).await?;
     let customer_id = entry.subscription.customer_id;
     let end = cancellation.decide(&entry.subscription, tx.now)?;
     let before = entry.clone();
@@ -297,7 +297,7 @@ async fn unschedule_cancellation(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Subscription, Stop> {
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     let passed = before.invoicing.as_ref().and_then(|of| of.passed);
     let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
@@ -313,13 +313,13 @@ async fn unschedule_cancellation(
 }
 
 #[boxed]
-async fn update_fee_quantity(
+pub(super) async fn update_fee_quantity(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
     change: &FeeQuantityChange,
 ) -> Result<Subscription, Stop> {
     change.check()?;
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     let FeeQuantityChange { price, quantity, when } = change;
     let price_id = fee_of(tx, &before, price).await?;
     let at = when.decide(&before.subscription, price_id, tx.now)?;
@@ -350,7 +350,7 @@ async fn unschedule_fee_quantities(
     id: SubscriptionId,
     price: &IdOr<PriceId>,
 ) -> Result<Subscription, Stop> {
-    let before = current::current_subscription(tx, id).await?;
+    let before = current::subscription_to_change(tx, id).await?;
     if before.subscription.status(tx.now) == SubscriptionStatus::Ended {
         return Err(Error::constraint("the subscription has ended already").into());
     }

@@ -44,7 +44,10 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan or
     /// coupon, or an adjustment that is removed or replaced is none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
-        Call::new(self, Op::new("create_subscription", new, |tx, new| create_subscription(tx, new)))
+        Call::new(
+            self,
+            Op::new("create_subscription", new, |tx, new| create_subscription(tx, None, new)),
+        )
     }
 
     /// Returns a subscription.
@@ -171,14 +174,7 @@ async fn subscriptions_at(
     let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
     let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
     let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
-    if ids.is_empty() {
-        return Ok(found);
-    }
-    let slots: Vec<_> = ids.iter().map(|id| schema::customer(tx.account, *id)).collect();
-    let entries = ids.into_iter().zip(tx.peek(&slots).await?);
-    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
-    let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
-    let there: BTreeSet<_> = there.collect();
+    let there = rows::customers::not_deleted(tx, ids).await?;
     found.retain(|(_, of)| there.contains(&of.customer_id));
     Ok(found)
 }
@@ -227,9 +223,11 @@ async fn changed_subscriptions(tx: &Transaction<'_>) -> Result<Vec<Position>, Er
     Ok(places)
 }
 
+/// Creates a subscription, with the id that was drawn for it before where there is one.
 #[boxed]
-async fn create_subscription(
+pub(super) async fn create_subscription(
     tx: &mut Transaction<'_>,
+    drawn: Option<SubscriptionId>,
     new: &NewSubscription,
 ) -> Result<Subscription, Stop> {
     new.check()?;
@@ -242,7 +240,7 @@ async fn create_subscription(
     check_fees(&prices, &new.fee_quantities)?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
-    let id = SubscriptionId::generate(tx.now, tx.entropy());
+    let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
     let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
     let mut subscription =

@@ -5,6 +5,7 @@ use std::{pin::Pin, time::Duration};
 
 use async_trait::async_trait;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     Account, Patience, Shared, Stop, Transaction, audit::Audit, boxed, trace::Span,
@@ -42,6 +43,11 @@ pub(in crate::engine) trait Command: Send + Sync {
 pub(in crate::engine) trait Request: Command {
     /// Returns the fingerprint that the key is held against: of its name and its arguments.
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
+
+    /// Writes it down, to be run another time: its arguments under its name. None where nobody does that.
+    fn written(&self) -> Result<Option<Value>, Error> {
+        Ok(None)
+    }
 
     /// Names the one customer that it is for, where it is short and many of its kind come at once: those that wait may be
     /// committed together.
@@ -88,6 +94,23 @@ impl<A: Serialize + Send + Sync, T: Send> Request for Op<A, T> {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint(self.name(), &self.arguments)
     }
+
+    fn written(&self) -> Result<Option<Value>, Error> {
+        written(self.name, &self.arguments).map(Some)
+    }
+}
+
+/// Writes an operation down: its arguments under its name.
+pub(in crate::engine) fn written(
+    operation: &str,
+    arguments: &impl Serialize,
+) -> Result<Value, Error> {
+    let arguments = serde_json::to_value(arguments).map_err(unwritable)?;
+    Ok(Value::Object([(operation.to_owned(), arguments)].into_iter().collect()))
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::corrupt(format!("a payload cannot be written: {error}"))
 }
 
 /// Takes the fingerprint of an operation of the library.
@@ -95,8 +118,7 @@ pub(in crate::engine) fn fingerprint(
     operation: &str,
     arguments: &impl Serialize,
 ) -> Result<Fingerprint, Error> {
-    let payload = serde_json::to_string(arguments)
-        .map_err(|error| Error::corrupt(format!("a payload cannot be written: {error}")))?;
+    let payload = serde_json::to_string(arguments).map_err(unwritable)?;
     Ok(Fingerprint::of(["library", operation, &payload]))
 }
 

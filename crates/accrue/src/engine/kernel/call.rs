@@ -3,6 +3,7 @@
 use std::{fmt, future::IntoFuture, pin::Pin, sync::Arc};
 
 use async_trait::async_trait;
+use serde_json::Value;
 
 use super::{
     Account, Stop, Transaction,
@@ -81,6 +82,10 @@ impl<T: Send, U: Send, F: Fn(T) -> U + Send + Sync> Command for Mapped<T, F> {
 impl<T: Send, U: Send, F: Fn(T) -> U + Send + Sync> Request for Mapped<T, F> {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         self.request.fingerprint()
+    }
+
+    fn written(&self) -> Result<Option<Value>, Error> {
+        self.request.written()
     }
 
     fn customer(&self) -> Option<&IdOr<CustomerId>> {

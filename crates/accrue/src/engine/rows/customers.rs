@@ -1,5 +1,7 @@
 //! Customers by the names that callers give, and the head that guards what is a customer's own.
 
+use std::collections::BTreeSet;
+
 use crate::{
     CustomerId, Error, IdOr,
     customer::Customer,
@@ -39,6 +41,20 @@ pub(in crate::engine) async fn entry(
     let guard = guards.into_iter().next().ok_or_else(|| Error::corrupt("a guard is missing"))?;
     let entry = guard.get(tx, &slot).await?;
     Ok((guard, entry))
+}
+
+/// Returns those of some customers that are not deleted, as they are now.
+pub(in crate::engine) async fn not_deleted(
+    tx: &Transaction<'_>,
+    ids: BTreeSet<CustomerId>,
+) -> Result<BTreeSet<CustomerId>, Error> {
+    if ids.is_empty() {
+        return Ok(ids);
+    }
+    let slots: Vec<_> = ids.iter().map(|id| schema::customer(tx.account, *id)).collect();
+    let entries = ids.into_iter().zip(tx.peek(&slots).await?);
+    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
+    Ok(entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id)).collect())
 }
 
 /// Writes a customer.

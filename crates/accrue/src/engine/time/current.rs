@@ -59,6 +59,16 @@ pub(in crate::engine) async fn current_subscription(
     Ok(entry)
 }
 
+/// Returns the same where no change of it waits: while one does, every other is refused (subscriptions 4.3).
+pub(in crate::engine) async fn subscription_to_change(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+) -> Result<SubscriptionEntry, Stop> {
+    let entry = current_subscription(tx, id).await?;
+    entry.subscription.check_no_pending_change(tx.now)?;
+    Ok(entry)
+}
+
 /// Tells whether a subscription has changes to its plan's alerts to apply. One that ended so
 /// long ago that no event counts for it has none.
 pub(in crate::engine) async fn is_behind(

@@ -8,6 +8,7 @@ use crate::{
         time::{crediting, due, issuing, squaring, taxing},
     },
     invoice::{Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, TaxAnswer, Terms},
+    price::PriceClass,
     schema::CustomerHead,
     subscription::{Draft, InvoicingStep, SubscriptionEntry},
     webhook::Body,
@@ -259,6 +260,10 @@ pub(in crate::engine) async fn issue(
         crediting::settle(tx, entry, since, at).await?;
         return Ok(invoice);
     }
+    let prepaid = invoices::books(tx, invoice.customer_id).await?.receivables.prepaid;
+    if prepaid.is_some() && is_of_fees_in_advance(tx, &invoice).await? {
+        invoice.prepaid = prepaid;
+    }
     if !taxing::settles(tx, &mut invoice, taxes, at).await? {
         return Ok(invoice);
     }
@@ -277,6 +282,17 @@ pub(in crate::engine) async fn issue(
             invoices::invoice(tx, invoice.id).await
         }
     }
+}
+
+/// Tells whether an invoice is of fees in advance alone: payable now, once it is issued (subscriptions 4.4).
+pub(in crate::engine) async fn is_of_fees_in_advance(
+    tx: &mut Transaction<'_>,
+    invoice: &Invoice,
+) -> Result<bool, Error> {
+    let ids: Vec<_> = invoice.lines.iter().map(|line| line.price_id).collect();
+    let prices = prices::prices_of_lines(tx, &ids).await?;
+    Ok(!prices.is_empty()
+        && prices.iter().all(|price| price.charge.is_of(PriceClass::FixedInAdvance)))
 }
 
 /// Issues a threshold invoice with the lines that it shows.

@@ -7,7 +7,7 @@ use crate::{
         rows::{self, invoices, outbox},
         time::taxing,
     },
-    invoice::{BalanceTransaction, Invoice, Issue, TaxAnswer, Terms},
+    invoice::{BalanceTransaction, Invoice, Issue, Payment, TaxAnswer, Terms},
     webhook::Body,
 };
 
@@ -70,12 +70,22 @@ async fn issue_by(
     let transactions = issue(invoice, issued);
     invoices::save(tx, before, invoice).await?;
     invoices::save_books(tx, &books, &transactions).await?;
-    let automatically_marked_as_paid = invoice.paid_at.is_some();
+    let automatically_marked_as_paid = invoice.paid_at.is_some() && invoice.prepaid.is_none();
     let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
     if configuration.tells_issued_summaries {
         let invoice_id = invoice.id;
         let body = Body::InvoiceIssuedSummary { invoice_id, automatically_marked_as_paid };
+        outbox::tell(tx, invoice.customer_id, at, body).await?;
+    }
+    if let Some(prepaid) = &invoice.prepaid {
+        let Payment { received_at, external_id, notes } = prepaid.payment.clone();
+        let body = Body::InvoiceMarkedAsPaid {
+            invoice_id: invoice.id,
+            payment_received_date: received_at,
+            external_id,
+            notes,
+        };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
     }
     for transaction in transactions {

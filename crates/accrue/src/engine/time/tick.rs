@@ -15,6 +15,7 @@ use crate::{
             current,
             due_dates::recalculate_some,
             in_order::apply_transitions,
+            pending_changes::expire,
         },
     },
     limits,
@@ -118,6 +119,7 @@ impl Billing {
             }
             Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
             Owner::DueDates => recalculate_some(&account, deadline).await,
+            Owner::SubscriptionChange(id) => expire(&account, id).await,
         }
     }
 

@@ -6,7 +6,7 @@ mod tests;
 use crate::{
     AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId,
     DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MetricId, PlanId,
-    PriceId, PricingUnit, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    PriceId, PricingUnit, SubscriptionChangeId, SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -25,7 +25,9 @@ use crate::{
         slot::Slot,
     },
     store::{Document, Key, Scan, Table},
-    subscription::{PeriodKey, SubscriptionEntry, SubscriptionStatus},
+    subscription::{
+        ChangeStatus, PeriodKey, SubscriptionChange, SubscriptionEntry, SubscriptionStatus,
+    },
     usage::{
         BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, FourWeeks, Hour, Minute,
         Window,
@@ -419,6 +421,32 @@ tables! {
         = (account, of.subscription.created_at, of.subscription.id) -> SubscriptionOf {
         list subscriptions(account);
     }
+
+    /// A change of a subscription that waits to be applied, or has waited.
+    subscription_change(account, change: SubscriptionChangeId)
+        -> SubscriptionChange [guarded by CustomerHead];
+
+    /// The changes of the subscriptions of a customer, by when they were staged.
+    subscription_change_by_customer(account, of: &SubscriptionChange)
+        = (account, of.customer_id, of.created_at, of.id) -> Nothing {
+        list subscription_changes_of_customer(account, customer: CustomerId);
+    }
+
+    /// Changes by where they stood when they were written last, and by when they were staged.
+    subscription_change_by_status(account, of: &SubscriptionChange)
+        = (account, of.status_written(), of.created_at, of.id) -> Nothing {
+        list subscription_changes_of_status(account, status: ChangeStatus);
+    }
+
+    /// Changes, by when they were staged.
+    subscription_change_by_time(account, of: &SubscriptionChange)
+        = (account, of.created_at, of.id) -> Nothing {
+        list subscription_changes(account);
+    }
+
+    /// A part of the request of a change that waits.
+    subscription_change_request(account, change: SubscriptionChangeId, part: u16)
+        -> RequestPart [guarded by CustomerHead];
 
     /// Price intervals and adjustment intervals of a subscription, as many as fit a row.
     terms(account, subscription: SubscriptionId, part: u16)

@@ -15,13 +15,13 @@ use accrue::{
     },
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
-        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
+        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, Payment, PaymentOutcome,
         PaymentTerms, SyncOutcome, TaxAmount, TaxOutcome, TaxReason,
     },
     metric::Metric,
     portal::NewPortalSession,
     price::{Discount, FilterValues, NewPrice, PriceClass},
-    subscription::{NewSubscription, SubscriptionFilter},
+    subscription::{ChangeApplication, FeeQuantityChange, NewSubscription, SubscriptionFilter},
 };
 
 use crate::support::{
@@ -231,4 +231,28 @@ pub(super) fn list_payment_methods(fixture: &Fixture) {
     let of = block_on(fixture.account.gateway_account(payer)).unwrap();
     let listed = ListedPaymentMethods::new(of, vec![card]).unwrap();
     run(fixture.account.sync_payment_methods(listed)).unwrap();
+}
+
+/// Changes that wait: one is applied, and paid as soon as its tax is known.
+pub(super) fn stage(fixture: &Fixture) {
+    let plan = fixture.priced_plan([fixture.advance_fee("12").into()]);
+    let new = || {
+        let mut new = NewSubscription::new(external("taxed"), plan.id);
+        new.start_date = Some(at("2026-05-12T00:00:00Z"));
+        fixture.account.create_subscription(new).leaving_invoices()
+    };
+    let (pro, applied) = run(new().staged()).unwrap();
+    let paid = Payment {
+        received_at: at("2026-05-11T00:00:00Z"),
+        external_id: Some("till 7".to_owned()),
+        notes: None,
+    };
+    let mut how = ChangeApplication::default();
+    (how.collected, how.paid) = (Some(number("13")), Some(paid));
+    run(fixture.account.apply_subscription_change(applied.id, how)).unwrap();
+    let fee = FeeQuantityChange::immediate(fixture.prices_of(&plan)[0], number("2.50"));
+    run(fixture.account.update_fixed_fee_quantity(pro.id, fee).staged()).unwrap();
+    run(new().staged()).unwrap();
+    let (_, cancelled) = run(new().staged()).unwrap();
+    run(fixture.account.cancel_subscription_change(cancelled.id)).unwrap();
 }
