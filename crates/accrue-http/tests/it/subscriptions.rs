@@ -7,7 +7,7 @@ use accrue::{
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Host, request};
+use crate::support::Host;
 
 /// A host with a customer `ada` and a plan `pro`: 0.5 for each token, and 2 seats of 10 in advance.
 pub(crate) struct Shop {

@@ -13,6 +13,7 @@ mod adjustments;
 mod alerts;
 mod amendments;
 mod api_keys;
+mod applied_changes;
 mod at_once;
 mod audit;
 mod backfill_keys;
