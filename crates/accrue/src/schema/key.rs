@@ -4,8 +4,9 @@ use super::{Owner, Slot};
 use crate::{
     AccountId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
     CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, InvitationId,
-    InvoiceId, ItemId, MessageId, MetricId, PersonId, PlanId, PriceId, PricingUnit, RedemptionCode,
-    SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
+    InvoiceId, ItemId, LicenseId, LicenseTypeId, MessageId, MetricId, PersonId, PlanId, PriceId,
+    PricingUnit, RedemptionCode, SessionId, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -79,7 +80,7 @@ macro_rules! parts {
 parts! {
     AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     DimensionalPriceGroupId,
-    ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
+    ItemId, LicenseId, LicenseTypeId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
     MessageId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId,
     SessionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();

@@ -147,7 +147,10 @@ async fn decide(
 }
 
 /// Reads the prices of a subscription, each once.
-async fn prices_of(tx: &mut Transaction<'_>, of: &Subscription) -> Result<Vec<Price>, Error> {
+pub(super) async fn prices_of(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<Vec<Price>, Error> {
     let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
     rows::prices::prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
