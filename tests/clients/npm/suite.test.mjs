@@ -14,6 +14,7 @@ import './plans.mjs';
 import './customers.mjs';
 import './credits.mjs';
 import './subscriptions.mjs';
+import './licenses.mjs';
 import './coupons.mjs';
 import './events.mjs';
 import './backfills.mjs';

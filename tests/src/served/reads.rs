@@ -17,6 +17,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_customers(scene));
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(of_licenses(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
     all.extend(of_webhooks(scene));
@@ -127,6 +128,26 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
         get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
         get("GET /alerts", format!("/alerts?customer_id={customer}")),
         get("GET /alerts/{alert_id}", format!("/alerts/{alert}")),
+    ]
+}
+
+fn of_licenses(Scene { license_type, licensed, license, .. }: &Scene) -> Vec<Case> {
+    let of = format!("subscription_id={licensed}&license_type_id={license_type}");
+    vec![
+        get("GET /license_types", "/license_types"),
+        get("GET /license_types/{license_type_id}", format!("/license_types/{license_type}")),
+        get("GET /licenses", format!("/licenses?subscription_id={licensed}&status=active")),
+        get("GET /licenses/{license_id}", format!("/licenses/{license}")),
+        get(
+            "GET /licenses/external_license_id/{external_license_id}",
+            format!("/licenses/external_license_id/alice?{of}"),
+        ),
+        get("GET /licenses/usage", format!("/licenses/usage?{of}&group_by=license,day")),
+        get("GET /licenses/{license_id}/usage", format!("/licenses/{license}/usage")),
+        get(
+            "GET /licenses/external_licenses/{external_license_id}/usage",
+            format!("/licenses/external_licenses/alice/usage?{of}"),
+        ),
     ]
 }
 

@@ -1,4 +1,5 @@
 mod catalogue;
+mod licenses;
 
 use serde_json::{Value, json};
 
@@ -21,6 +22,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(catalogue::all(scene));
     all.extend(evaluations(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(licenses::all(scene));
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));
     all.extend(of_credits(scene));

@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod licenses;
 mod messages;
 mod people;
 mod price_groups;
@@ -87,6 +88,7 @@ fn story() -> Fixture {
     messages::send(&fixture);
     people::work(&fixture);
     price_groups::price(&fixture, &sum);
+    licenses::give(&fixture, &sum);
     fixture
 }
 
