@@ -58,14 +58,14 @@ impl Licensed {
         let of = licensed(3);
         of.give(of.between("alice", "2026-03-01", ""));
         of.give(of.between("bob", "2026-03-16", ""));
-        of.fixture.set("2026-03-31T12:00:00Z");
+        of.on("2026-03-12", "bob", "40");
+        of.fixture.set("2026-03-31T10:00:00Z");
         of.ingest(vec![
             calls("alice", "2026-03-31", "130"),
             calls("bob", "2026-03-30", "30"),
             calls("nobody", "2026-03-30", "7"),
             event("ada", "without a user", at("2026-03-30T10:00:00Z"), "9"),
         ]);
-        of.backdated("bob", "2026-03-12", "40");
         of
     }
 
@@ -73,12 +73,10 @@ impl Licensed {
         run(self.fixture.account.ingest(events)).unwrap();
     }
 
-    /// Ingests an event on its own day, and comes back.
-    fn backdated(&self, user: &str, day: &str, n: &str) {
-        let now = accrue::Clock::now(&self.fixture.clock);
+    /// Ingests an event on its own day.
+    fn on(&self, day: &str, user: &str, n: &str) {
         self.fixture.set(&format!("{day}T12:00:00Z"));
         self.ingest(vec![calls(user, day, n)]);
-        self.fixture.clock.set(now);
     }
 
     fn all(&self, query: &LicenseUsageQuery) -> Result<Vec<LicenseUsage>, Error> {
@@ -191,17 +189,14 @@ fn subscriptions_7_5_4_a_license_has_a_row_where_it_is_active_in_the_range() {
 #[test]
 fn subscriptions_7_4_5_an_event_belongs_to_the_license_of_its_instant() {
     let of = licensed(9);
-    let first = of.give(of.between("alice", "2026-03-02", "2026-03-04"));
-    let second = of.give(of.between("alice", "2026-03-06", "2026-03-08"));
-    let mut numbers = BTreeMap::new();
+    let first = of.give(of.between("alice", "2026-03-12", "2026-03-14"));
+    let second = of.give(of.between("alice", "2026-03-16", "2026-03-18"));
     for day in 1..=9_u32 {
-        let (day, n) = (format!("2026-03-{day:02}"), format!("{}", 10_u64.pow(day - 1)));
-        of.backdated("alice", &day, &n);
-        numbers.insert(day, n);
+        of.on(&format!("2026-03-{}", day + 10), "alice", &10_u64.pow(day - 1).to_string());
     }
-    let rows = of.rows("2026-03-01", "2026-03-10", LicenseGrouping::License);
+    let rows = of.rows("2026-03-11", "2026-03-20", LicenseGrouping::License);
     let found: Vec<_> = rows.iter().map(|row| (row.license_id.unwrap(), shown(row))).collect();
-    // Of the second and third day the first one is active, and it ended last before the sixth.
+    // On the second and third day the first one is active, and it ended last before the sixth.
     let expected = [
         (first.id, "alice 11111 110 11001".to_owned()),
         (second.id, "alice 111100000 1100000 110000000".to_owned()),
@@ -244,8 +239,8 @@ fn subscriptions_7_3_10_usage_behind_the_end_of_the_subscription_is_not_of_it() 
     of.give(of.between("alice", "2026-03-01", ""));
     let cancel = Cancellation::RequestedDate(at("2026-03-12T00:00:00Z"));
     run(of.fixture.account.cancel_subscription(of.subscription.id, cancel)).unwrap();
-    of.backdated("alice", "2026-03-11", "5");
-    of.backdated("alice", "2026-03-12", "7");
+    of.on("2026-03-11", "alice", "5");
+    of.on("2026-03-12", "alice", "7");
     of.fixture.set("2026-03-13T12:00:00Z");
     let rows = of.rows("2026-03-10", "2026-03-14", LicenseGrouping::License);
     assert_eq!(texts(&rows, shown), ["alice 5 5 0"]);
@@ -272,7 +267,7 @@ fn subscriptions_7_4_4_rows_are_of_one_unit_each() {
     let ada = fixture.customer("ada");
     let subscription = fixture.subscribe_from(ada.id, &plan, Some(crate::licenses::START));
     let fee = fixture.prices_of(&plan)[0];
-    let of = Licensed { fixture, license_type, metric, subscription, fee };
+    let of = Licensed { fixture, license_type, subscription, fee };
     of.give(of.new_license("alice"));
     of.ingest(vec![calls("alice", "2026-03-10", "10")]);
     let rows = of.all(&LicenseUsageQuery::default()).unwrap();
@@ -284,9 +279,9 @@ fn subscriptions_7_4_4_rows_are_of_one_unit_each() {
 fn subscriptions_7_5_4_days_and_licenses_add_up_to_the_range() {
     let of = licensed(9);
     let windows = [
-        ("a", "2026-03-01", "2026-03-04"),
-        ("b", "2026-03-03", ""),
-        ("c", "2026-03-02", "2026-03-06"),
+        ("a", "2026-03-11", "2026-03-14"),
+        ("b", "2026-03-13", ""),
+        ("c", "2026-03-12", "2026-03-16"),
     ];
     for (name, start, end) in windows {
         of.give(of.between(name, start, end));
@@ -294,15 +289,15 @@ fn subscriptions_7_5_4_days_and_licenses_add_up_to_the_range() {
     let mut oracle: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for day in 1..=8_u64 {
         for (place, (name, start, end)) in (1_u64..).zip(windows) {
-            let (date, n) = (format!("2026-03-{day:02}"), day * place * 7 % 11 + 1);
-            of.backdated(name, &date, &n.to_string());
+            let (date, n) = (format!("2026-03-{}", day + 10), day * place * 7 % 11 + 1);
+            of.on(&date, name, &n.to_string());
             let is_active = start <= &*date && (end.is_empty() || &*date < end);
             let (consumed, eligible) = oracle.entry(name).or_default();
             *consumed += n;
             *eligible += if is_active { n } else { 0 };
         }
     }
-    let rows = of.rows("2026-03-01", "2026-03-09", LicenseGrouping::License);
+    let rows = of.rows("2026-03-11", "2026-03-19", LicenseGrouping::License);
     let expected = oracle
         .iter()
         .map(|(name, (consumed, eligible))| {
@@ -317,7 +312,7 @@ fn subscriptions_7_5_4_days_and_licenses_add_up_to_the_range() {
         (consumed, eligible)
     };
     for grouping in [LicenseGrouping::Day, LicenseGrouping::LicenseAndDay] {
-        assert_eq!(sum(&of.rows("2026-03-01", "2026-03-09", grouping)), sum(&rows));
+        assert_eq!(sum(&of.rows("2026-03-11", "2026-03-19", grouping)), sum(&rows));
     }
 }
 
