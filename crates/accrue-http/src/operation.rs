@@ -185,6 +185,8 @@ impl Operation {
             ("dimensional_price_groups", _) => "Dimensional price group",
             ("plans" | "beta", _) => "Plan",
             ("subscriptions", _) => "Subscription",
+            ("license_types", _) => "License type",
+            ("licenses", _) => "License",
             ("subscription_changes", _) => "Subscription change",
             ("events", _) => "Event",
             ("webhook_endpoints" | "webhook_events", _) => "Webhook",

@@ -16,6 +16,8 @@ mod events;
 mod invoices;
 mod issuing;
 mod items;
+mod license_types;
+mod licenses;
 mod metrics;
 mod payment_methods;
 mod payments;
@@ -52,6 +54,8 @@ const SERVED: &[&[Operation]] = &[
     dimensional_price_groups::OPERATIONS,
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
+    license_types::OPERATIONS,
+    licenses::OPERATIONS,
     subscription_changes::OPERATIONS,
     coupons::OPERATIONS,
     events::OPERATIONS,

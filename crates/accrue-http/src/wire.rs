@@ -18,6 +18,7 @@ pub(crate) mod events;
 pub(crate) mod invoices;
 pub(crate) mod items;
 pub(crate) mod ledger;
+pub(crate) mod licenses;
 pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod new_entries;

@@ -103,6 +103,10 @@ ids! {
     ItemId,
     /// Id of an entry of a credit ledger.
     LedgerEntryId,
+    /// Id of a license.
+    LicenseId,
+    /// Id of a license type.
+    LicenseTypeId,
     /// Id of an attempt to deliver a message to an endpoint.
     DeliveryAttemptId,
     /// Id of a webhook message.

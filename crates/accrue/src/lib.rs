@@ -107,7 +107,7 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`coupon`], [`usage`], [`backfill`],
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`license`], [`coupon`], [`usage`], [`backfill`],
 //!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], the references between resources;
 //!   [`api_key`] and [`portal`], the credentials of callers and of customers; [`person`], those who work with the
 //!   engine, and [`audit`], what they did; and [`idempotency`], the answers that are kept by key.
@@ -156,6 +156,7 @@ pub mod expression;
 pub mod idempotency;
 pub mod invoice;
 pub mod item;
+pub mod license;
 pub mod limits;
 pub mod metric;
 pub mod person;
@@ -210,9 +211,10 @@ pub use self::{
         AdjustmentId, AdjustmentIntervalId, AlertId, ApiKeyId, AuditEntryId, BackfillId,
         BalanceTransactionId, CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId,
         DeliveryAttemptId, DimensionalPriceGroupId, IdError, IdOr, InvitationId, InvoiceId,
-        InvoiceLineId, ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId,
-        PaymentMethodId, PersonId, PlanId, PortalSessionId, PriceId, PriceIntervalId, SessionId,
-        SubscriptionChangeId, SubscriptionId, TopUpId, WebhookEndpointId,
+        InvoiceLineId, ItemId, LedgerEntryId, LicenseId, LicenseTypeId, MessageId, MetricId,
+        PaymentAttemptId, PaymentMethodId, PersonId, PlanId, PortalSessionId, PriceId,
+        PriceIntervalId, SessionId, SubscriptionChangeId, SubscriptionId, TopUpId,
+        WebhookEndpointId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -234,6 +234,13 @@ pub const TERMS_BYTES: usize = 48 * 1024;
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.
 pub const FEE_CHANGES: usize = 500;
+/// The most licenses of a type that a subscription has at a time, those that are yet to start included; and
+/// the most of one external id over its life.
+pub const LICENSES: usize = 5_000;
+/// The longest timeframe of the usage of licenses, in days (subscriptions 7.5).
+pub const LICENSE_USAGE_DAYS: usize = 366;
+/// The most figures of a license on a day that its usage is computed of, for one answer.
+pub const LICENSE_FIGURES: usize = 100_000;
 /// The most price intervals, and adjustment intervals, that a subscription has once they were changed.
 pub const INTERVALS: usize = 1_000;
 /// The longest session in the portal, in minutes (invoicing 16.3).

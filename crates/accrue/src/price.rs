@@ -6,6 +6,7 @@ mod cadence;
 mod dimensional;
 mod filter;
 mod group;
+mod license;
 mod model;
 mod new;
 mod rounding;
@@ -27,6 +28,7 @@ pub use self::{
         DimensionalPriceGroupUpdate, DimensionalPriceRow, NewDimensionalPriceGroup,
         NewDimensionalPrices, PriceStatus, TierBounds,
     },
+    license::LicenseAllocation,
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
         Tiered, Unit,
@@ -37,13 +39,14 @@ pub use self::{
 };
 pub(crate) use self::{
     filter::check_filters,
+    license::check_beside_licenses,
     model::Parts,
     scoped::{AdjustmentIds, check_adjustments, remaining},
     usage::PricedUsage,
 };
 use crate::{
-    Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
-    Name, PriceId, PricingUnit, PropertyName, Timestamp,
+    Carried, Currency, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetadataUpdate,
+    MetricId, Name, PriceId, PricingUnit, PropertyName, Timestamp,
     meter::{CellId, Cells, Meter, Values},
 };
 
@@ -75,6 +78,13 @@ pub struct Price {
     /// Combination of a dimensional price group whose usage it charges (subscriptions 6.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensional_price_configuration: Option<DimensionalPriceConfiguration>,
+    /// Type of the licenses that it is for (subscriptions 7.4): of a fee, whose quantity is how many there are,
+    /// or of usage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license_type_id: Option<LicenseTypeId>,
+    /// Allocations of each of these licenses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub license_allocations: Vec<LicenseAllocation>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.

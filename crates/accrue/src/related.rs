@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, InvoiceId, ItemId, MetricId, Page, PlanId, PriceId,
+    CustomerId, InvoiceId, ItemId, LicenseTypeId, MetricId, Page, PlanId, PriceId,
     alert::{Alert, Scope},
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
     invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine, LinesEdit},
     item::Item,
+    license::LicenseType,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
     price::{Charge, Price},
@@ -33,6 +34,7 @@ pub struct Names {
     pub(crate) customers: BTreeSet<CustomerId>,
     pub(crate) invoices: BTreeSet<InvoiceId>,
     pub(crate) items: BTreeSet<ItemId>,
+    pub(crate) license_types: BTreeSet<LicenseTypeId>,
     pub(crate) metrics: BTreeSet<MetricId>,
     pub(crate) plans: BTreeSet<PlanId>,
     pub(crate) prices: BTreeSet<PriceId>,
@@ -47,6 +49,7 @@ pub struct Related {
     pub(crate) customers: BTreeMap<CustomerId, Customer>,
     pub(crate) invoices: BTreeMap<InvoiceId, Invoice>,
     pub(crate) items: BTreeMap<ItemId, Item>,
+    pub(crate) license_types: BTreeMap<LicenseTypeId, LicenseType>,
     pub(crate) metrics: BTreeMap<MetricId, Metric>,
     pub(crate) plans: BTreeMap<PlanId, Plan>,
     pub(crate) prices: BTreeMap<PriceId, Price>,
@@ -70,6 +73,12 @@ impl Related {
     #[must_use]
     pub fn item(&self, id: ItemId) -> Option<&Item> {
         self.items.get(&id)
+    }
+
+    /// Returns a license type that is named.
+    #[must_use]
+    pub fn license_type(&self, id: LicenseTypeId) -> Option<&LicenseType> {
+        self.license_types.get(&id)
     }
 
     /// Returns a metric that is named.
@@ -129,10 +138,11 @@ impl Naming for Metric {
     }
 }
 
-/// Names its item, and its metric.
+/// Names its item, its metric, and its license type.
 impl Naming for Price {
     fn name(&self, names: &mut Names) {
         names.items.insert(self.item_id);
+        names.license_types.extend(self.license_type_id);
         if let Charge::Usage { metric_id, .. } = &self.charge {
             names.metrics.insert(*metric_id);
         }

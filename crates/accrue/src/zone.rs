@@ -170,6 +170,16 @@ impl CivilDate {
         let start = Timestamp::from_micros(start.as_microsecond())?;
         Timeframe::new(start, zone.midnight_after(start, 1)).map_err(|_| TimestampError)
     }
+
+    /// Returns the date of the day in a zone that holds an instant.
+    pub(crate) fn of(instant: Timestamp, zone: &Zone) -> Self {
+        Self(zone.civil(instant.to_jiff()).date())
+    }
+
+    /// Returns the next one; the last one of all has none behind it.
+    pub(crate) fn tomorrow(self) -> Self {
+        Self(self.0.tomorrow().unwrap_or(Date::MAX))
+    }
 }
 
 impl Serialize for CivilDate {

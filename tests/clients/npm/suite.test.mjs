@@ -15,6 +15,7 @@ import './customers.mjs';
 import './credits.mjs';
 import './subscriptions.mjs';
 import './subscription-changes.mjs';
+import './licenses.mjs';
 import './coupons.mjs';
 import './events.mjs';
 import './backfills.mjs';

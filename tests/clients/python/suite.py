@@ -259,6 +259,53 @@ class Suite(unittest.TestCase):
         self.assertEqual({price.id for price in listed}, {price.id for price in created.data})
         self.assertEqual(groups.retrieve(group.id).price_count, 2)
 
+    def test_licenses(self):
+        external, metric = unique("user/a b"), new_metric()
+        types, licenses = CLIENT.license_types, CLIENT.licenses
+        kind = types.create(name=unique("type"), grouping_key="user")
+        self.assertEqual(types.retrieve(kind.id).model_dump(), kind.model_dump())
+        self.assertIn(kind.id, [row.id for row in types.list(limit=1)])
+        usage = {
+            "name": "calls",
+            "model_type": "unit",
+            "cadence": "monthly",
+            "item_id": metric.item.id,
+            "billable_metric_id": metric.id,
+            "unit_config": {"unit_amount": "0.5"},
+        }
+        priced = [{"price": {**price, "license_type_id": kind.id}} for price in (fee(metric.item), usage)]
+        plan = CLIENT.plans.create(name=unique("plan"), currency="USD", prices=priced)
+        self.assertEqual([price.license_type.id for price in plan.prices], [kind.id, kind.id])
+        customer = new_customer()
+        subscription = CLIENT.subscriptions.create(plan_id=plan.id, customer_id=customer.id)
+        of = {"subscription_id": subscription.id, "license_type_id": kind.id}
+        license = licenses.create(external_license_id=external, **of)
+        self.assertEqual(license.status, "active")
+        for found in (
+            licenses.retrieve(license.id),
+            licenses.retrieve_by_external_id(external, **of),
+        ):
+            self.assertEqual(found.model_dump(), license.model_dump())
+        listed = licenses.list(subscription_id=subscription.id, status="active", limit=1)
+        self.assertEqual([row.id for row in listed], [license.id])
+        event = {
+            "idempotency_key": unique("event"),
+            "event_name": "usage",
+            "timestamp": now(),
+            "customer_id": customer.id,
+            "properties": {"amount": 4, "user": external},
+        }
+        CLIENT.events.ingest(events=[event])
+        day = {"start_date": now().date(), "end_date": now(1).date(), "group_by": "license,day"}
+        for found in (
+            licenses.usage.get_all_usage(**of, **day),
+            licenses.usage.get_usage(license.id, **day),
+            licenses.external_licenses.get_usage(external, **of, **day),
+        ):
+            self.assertEqual([(row.license_id, row.consumed_credits) for row in found.data], [(license.id, 2)])
+        ended = licenses.deactivate(license.id, end_date=now().date())
+        self.assertEqual(ended.status, "inactive")
+
     def test_customers(self):
         external = unique("customer/a b")
         address = {"line1": "1 Main Street", "country": "DE"}

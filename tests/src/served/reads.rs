@@ -18,6 +18,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
     all.extend(of_subscription_changes(scene));
+    all.extend(of_licenses(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
     all.extend(of_webhooks(scene));
@@ -140,6 +141,26 @@ fn of_subscription_changes(Scene { pending_creation, pending_quantity, .. }: &Sc
         get("GET /subscription_changes", "/subscription_changes?status=pending"),
         get(of, path(pending_creation)),
         get(of, path(pending_quantity)),
+    ]
+}
+
+fn of_licenses(Scene { license_type, licensed, license, .. }: &Scene) -> Vec<Case> {
+    let of = format!("subscription_id={licensed}&license_type_id={license_type}");
+    vec![
+        get("GET /license_types", "/license_types"),
+        get("GET /license_types/{license_type_id}", format!("/license_types/{license_type}")),
+        get("GET /licenses", format!("/licenses?subscription_id={licensed}&status=active")),
+        get("GET /licenses/{license_id}", format!("/licenses/{license}")),
+        get(
+            "GET /licenses/external_license_id/{external_license_id}",
+            format!("/licenses/external_license_id/alice?{of}"),
+        ),
+        get("GET /licenses/usage", format!("/licenses/usage?{of}&group_by=license,day")),
+        get("GET /licenses/{license_id}/usage", format!("/licenses/{license}/usage")),
+        get(
+            "GET /licenses/external_licenses/{external_license_id}/usage",
+            format!("/licenses/external_licenses/alice/usage?{of}"),
+        ),
     ]
 }
 

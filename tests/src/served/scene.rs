@@ -47,6 +47,10 @@ pub struct Scene {
     pub buyer: String,
     pub bought: String,
     pub top_up: String,
+    pub license_type: String,
+    /// A subscription that has a license.
+    pub licensed: String,
+    pub license: String,
     pub endpoint: String,
     pub disabled_endpoint: String,
     /// A message that the endpoint is yet to be sent.
@@ -188,6 +192,7 @@ impl Scene {
         let Invoiced { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
         let Bought { buyer, bought, top_up } = Bought::set(&door);
+        let Licensed { license_type, licensed, license } = Licensed::set(&door, &item, &metric);
         let collected = json!({
             "name": "Ivy", "email": "ivy@example.com", "external_customer_id": "ivy",
             "payment_provider": "stripe_charge", "payment_provider_id": "cus_1",
@@ -233,6 +238,9 @@ impl Scene {
             buyer,
             bought,
             top_up,
+            license_type,
+            licensed,
+            license,
             endpoint,
             disabled_endpoint,
             message,
@@ -320,6 +328,59 @@ impl Bought {
         let top_up = door.id(&path("top_ups"), &top_up("40"));
         Self { buyer, bought, top_up }
     }
+}
+
+/// What there is of licenses.
+struct Licensed {
+    license_type: String,
+    licensed: String,
+    license: String,
+}
+
+impl Licensed {
+    /// A subscription with two seats, of which one is given out and used.
+    fn set(door: &Door, item: &str, metric: &str) -> Self {
+        let license_type = door.id("/license_types", &license_type());
+        let price = |name: &str| {
+            json!({
+                "name": name, "item_id": item, "cadence": "monthly", "model_type": "unit",
+                "unit_config": {"unit_amount": "10"}, "license_type_id": license_type,
+            })
+        };
+        let (mut fee, mut usage) = (price("seat"), price("calls"));
+        fee["fixed_price_quantity"] = json!(2);
+        usage["billable_metric_id"] = json!(metric);
+        let prices = json!([{"price": fee}, {"price": usage}]);
+        let plan = json!({"name": "seats", "currency": "USD", "prices": prices});
+        let plan = door.id("/plans", &plan);
+        let customer = json!({
+            "name": "Gus", "email": "gus@example.com", "external_customer_id": "gus",
+            "tax_configuration": exempt(),
+        });
+        let customer = door.id("/customers", &customer);
+        let licensed = json!({"customer_id": customer, "plan_id": plan});
+        let licensed = door.id("/subscriptions", &licensed);
+        let license = door.id("/licenses", &license(&licensed, &license_type, "alice"));
+        let event = json!({
+            "idempotency_key": "of alice", "event_name": "call", "timestamp": BEGINNING,
+            "external_customer_id": "gus", "properties": {"n": 3, "user": "alice"},
+        });
+        door.create("/ingest", &json!({"events": [event]}));
+        Self { license_type, licensed, license }
+    }
+}
+
+/// A license type to create.
+pub(super) fn license_type() -> Value {
+    json!({"name": "Seat", "grouping_key": "user"})
+}
+
+/// A license of a subscription to create.
+pub(super) fn license(subscription: &str, license_type: &str, external: &str) -> Value {
+    json!({
+        "subscription_id": subscription, "license_type_id": license_type,
+        "external_license_id": external,
+    })
 }
 
 /// Credits that are bought.

@@ -1,4 +1,5 @@
 mod catalogue;
+mod licenses;
 mod subscription_changes;
 
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(catalogue::all(scene));
     all.extend(evaluations(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(licenses::all(scene));
     all.extend(subscription_changes::all(scene));
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));

@@ -12,30 +12,6 @@ pub(crate) type Unserved = (Method, &'static str, &'static str);
 /// Every operation that is not served.
 pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
-        what: "licenses",
-        operations: &[
-            (Get, "/license_types", "license_types.list"),
-            (Post, "/license_types", "license_types.create"),
-            (Get, "/license_types/{license_type_id}", "license_types.retrieve"),
-            (Get, "/licenses", "licenses.list"),
-            (Post, "/licenses", "licenses.create"),
-            (
-                Get,
-                "/licenses/external_license_id/{external_license_id}",
-                "licenses.retrieve_by_external_id",
-            ),
-            (
-                Get,
-                "/licenses/external_licenses/{external_license_id}/usage",
-                "licenses.external_licenses.get_usage",
-            ),
-            (Get, "/licenses/usage", "licenses.usage.get_all_usage"),
-            (Get, "/licenses/{license_id}", "licenses.retrieve"),
-            (Post, "/licenses/{license_id}/deactivate", "licenses.deactivate"),
-            (Get, "/licenses/{license_id}/usage", "licenses.usage.get_usage"),
-        ],
-    },
-    Waiting {
         what: "migrations from a plan version to another",
         operations: &[
             (Get, "/plans/{plan_id}/migrations", "plans.migrations.list"),

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 use accrue::{
     AdjustmentId, AdjustmentIntervalId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
     Currency, CustomerId, Decimal, Description, DimensionalPriceGroupId, Email, EventKey,
-    EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, MessageId, Metadata,
-    MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId, PriceIntervalId, PricingUnit,
-    PropertyName, RedemptionCode, SubscriptionChangeId, SubscriptionId, Timestamp, TopUpId,
-    WebhookEndpointId, WrittenDecimal, Zone, limits,
+    EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, LicenseId, LicenseTypeId,
+    MessageId, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId,
+    PriceIntervalId, PricingUnit, PropertyName, RedemptionCode, SubscriptionChangeId,
+    SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -354,6 +354,8 @@ ids! {
     InvoiceId: "invoice",
     InvoiceLineId: "invoice line item",
     ItemId: "item",
+    LicenseId: "license",
+    LicenseTypeId: "license type",
     MessageId: "webhook event",
     DimensionalPriceGroupId: "dimensional price group",
     MetricId: "metric",

@@ -2,6 +2,7 @@
 //! two of them.
 
 use accrue::{CivilDate, InstantRange, Timeframe, Timestamp, Zone};
+use serde::Serialize;
 
 use crate::{
     json::Json,
@@ -42,7 +43,8 @@ impl Date {
 }
 
 /// A day, by its date alone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Day(pub(crate) CivilDate);
 
 impl Read for Day {

@@ -66,7 +66,7 @@ request! {
         price: Demanded<PlanPriceIn>,
         /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Credits for each license: not available until licenses are built.
+        /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Phase of the price: not available until plans have phases.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
@@ -120,7 +120,7 @@ request! {
         price: Demanded<PlanPriceIn>,
         /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Credits for each license: not available until licenses are built.
+        /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Phase of the price: not available until plans have phases.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,

@@ -33,7 +33,7 @@ use crate::{
         Describe, MetadataIn, Moment, Nothing, Object, Property, Schema, Word, choices, request,
         response,
     },
-    wire::{carried::Stored, price_filters::PriceFilter},
+    wire::{carried::Stored, licenses::LicenseType, price_filters::PriceFilter},
 };
 
 /// A price. Its model is told by `model_type`; the model's object is beside it, under its own name.
@@ -111,6 +111,8 @@ response! {
         invoice_grouping_key: Option<String>,
         /// Combination of a dimensional price group whose usage it charges.
         dimensional_price_configuration: Option<DimensionalPriceConfiguration>,
+        /// Type of the licenses that it is for.
+        license_type: Option<LicenseType>,
         /// Always null: no price gives credits.
         credit_allocation: Nothing,
         /// Always null: no price is made of others.
@@ -273,6 +275,10 @@ impl Price {
                 .dimensional_price_configuration
                 .as_ref()
                 .map(DimensionalPriceConfiguration::of),
+            license_type: price
+                .license_type_id
+                .and_then(|id| related.license_type(id))
+                .map(LicenseType::from),
             credit_allocation: Nothing,
             composite_price_filters: Nothing,
             plan_phase_order: Nothing,

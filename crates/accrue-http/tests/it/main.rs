@@ -41,6 +41,7 @@ mod invoice_lists;
 mod invoice_shapes;
 mod invoice_states;
 mod invoices;
+mod licenses;
 mod line_items;
 mod messages;
 mod metrics;

@@ -21,6 +21,7 @@ mod invoice_rest;
 pub(super) mod invoices;
 pub(super) mod items;
 pub(super) mod ledgers;
+pub(super) mod licenses;
 pub(super) mod lists;
 pub(super) mod metrics;
 pub(super) mod outbox;

@@ -145,6 +145,8 @@ impl Invoice {
             adjustments: Adjustments::default(),
             invoice_grouping_key: None,
             dimensional_price_configuration: None,
+            license_type_id: None,
+            license_allocations: Vec::new(),
             metadata: Metadata::new(),
             carried: Carried::NONE,
             created_at: now,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
-    price::{Model, NewPrice, Price},
+    price::{Model, NewPrice, Price, check_beside_licenses},
 };
 
 /// Price of a version of a plan: a new one, or an existing one.
@@ -78,7 +78,8 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
         let detail = format!("the prices have {cells} cells together, expected at most {most}");
         return Err(Error::constraint(detail));
     }
-    Ok(())
+    prices.iter().try_for_each(Price::check_no_allocations)?;
+    check_beside_licenses(prices)
 }
 
 fn cells(price: &Price) -> usize {

@@ -96,6 +96,8 @@ impl BilledPriceBuilder {
             adjustments: Adjustments::default(),
             invoice_grouping_key: None,
             dimensional_price_configuration: None,
+            license_type_id: None,
+            license_allocations: Vec::new(),
             conversion_rate: None,
             external_price_id: None,
             metadata: Metadata::new(),

@@ -2,11 +2,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Adjustments, Cadence, Charge, Cycle, DimensionalPriceConfiguration, DimensionalPriceGroup,
-    Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, check_bounds, check_not_negative,
+    LicenseAllocation, Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, check_bounds,
+    check_not_negative,
 };
 use crate::{
-    Carried, Decimal, Error, ExternalId, ItemId, Metadata, MetricId, Name, PriceId, PricingUnit,
-    PropertyName, Timestamp, limits, metadata,
+    Carried, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetricId, Name, PriceId,
+    PricingUnit, PropertyName, Timestamp, limits, metadata,
 };
 
 /// Price to create.
@@ -32,6 +33,15 @@ pub struct NewPrice {
     /// usage, of the group's metric, which is not a latest value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensional_price_configuration: Option<NewDimensionalPriceConfiguration>,
+    /// Type of the licenses that it is for (subscriptions 7.4): of a fee, whose quantity is how many licenses of
+    /// the type a subscription may have at once, or of usage, of the model unit. A version of a plan has one such
+    /// fee at most, and beside it no usage of another model, nor any that invoices break down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license_type_id: Option<LicenseTypeId>,
+    /// Allocations of each of these licenses, one for each currency: of a fee of the model unit. Nothing draws
+    /// from them yet, so that no version of a plan and no subscription takes a price that has some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub license_allocations: Vec<LicenseAllocation>,
     /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
     /// The caller's alias, unique in the account.
@@ -142,6 +152,8 @@ impl NewPrice {
             adjustments: self.adjustments,
             invoice_grouping_key: self.invoice_grouping_key,
             dimensional_price_configuration: configuration.transpose()?,
+            license_type_id: self.license_type_id,
+            license_allocations: self.license_allocations,
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
@@ -156,6 +168,7 @@ impl NewPrice {
             own.check().map_err(|error| error.within("dimensional_price_configuration"))?;
         }
         invoicing_cycle(&self.carried)?;
+        self.check_licenses()?;
         if let Some(rate) = &self.conversion_rate {
             check_bounds("conversion_rate", rate)?;
             if rate.is_negative() || rate.is_zero() {

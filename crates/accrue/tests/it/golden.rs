@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod licenses;
 mod messages;
 mod people;
 mod plan_changes;
@@ -90,6 +91,7 @@ fn story() -> Fixture {
     price_groups::price(&fixture, &sum);
     plan_changes::change(&fixture, &sum);
     bills::stage(&fixture);
+    licenses::give(&fixture, &sum);
     fixture
 }
 

@@ -1,6 +1,6 @@
 use accrue::{
-    Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, MetricId, Name, PricingUnit,
-    PropertyName,
+    Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, LicenseTypeId, MetricId, Name,
+    PricingUnit, PropertyName,
     price::{Adjustments, Cadence, NewCharge, NewDimensionalPriceConfiguration, NewPrice},
 };
 
@@ -16,10 +16,7 @@ use super::{
 use crate::{
     json::Json,
     shape::{Describe, MetadataIn, Object, Read, Reader, Schema, new_metadata, request},
-    wire::{
-        carried::{Kept, carried},
-        not_built::NotBuilt,
-    },
+    wire::carried::{Kept, carried},
 };
 
 /// A price to create that is not one of a plan yet: it says its currency.
@@ -92,8 +89,9 @@ request! {
         /// Combination of a dimensional price group whose usage it charges: the metric is that of the group,
         /// also where none is given.
         dimensional_price_configuration: Option<DimensionalPriceConfigurationIn>,
-        /// Type of the licenses that it is for: not available until licenses are built.
-        license_type_id: Option<NotBuilt<String>>,
+        /// Id of the type of the licenses that it is for: of a fee, whose quantity is how many there are, or of
+        /// usage, of the model `unit`.
+        license_type_id: Option<LicenseTypeId>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
@@ -202,6 +200,8 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         adjustments: Adjustments::default(),
         invoice_grouping_key: fields.invoice_grouping_key,
         dimensional_price_configuration: terms.group,
+        license_type_id: fields.license_type_id,
+        license_allocations: Vec::new(),
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,
         metadata: new_metadata(fields.metadata),

@@ -6,6 +6,7 @@ mod rated;
 use std::collections::BTreeSet;
 
 use self::rated::{EventReading, Rated, Usage};
+pub(super) use self::rated::{check_events, meters_of};
 use crate::{
     CustomerId, Error, IdOr, Pace, PriceId, Violation,
     cost::{EvaluatedGroup, EvaluatedPrice, PriceEvaluation, PriceEvaluations},

@@ -21,8 +21,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item, metric or
-    /// dimensional price group; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the item
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item, metric,
+    /// dimensional price group or license type; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the item
     /// or the metric is archived, a matrix or a price of a group rates a metric of the latest value, or the
     /// group has another metric or another number of dimensions, or the price is a fee;
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used;
@@ -122,6 +122,9 @@ pub(in crate::engine) async fn decide_price(
         None => None,
     };
     new.check_uses(&item, metric.as_ref())?;
+    if let Some(license_type) = new.license_type_id {
+        rows::licenses::license_type(tx, license_type).await?;
+    }
     Ok((price, group))
 }
 

@@ -137,6 +137,11 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
     let metrics = guard.get_all(tx, &slots).await?.into_iter().flatten();
     related.metrics = metrics.map(|metric| (metric.id, metric)).collect();
 
+    let slots: Vec<_> =
+        names.license_types.iter().map(|id| schema::license_type(account, *id)).collect();
+    let types = tx.get_all(&slots).await?.into_iter().flatten();
+    related.license_types = types.map(|of| (of.id, of)).collect();
+
     let slots: Vec<_> = names.items.iter().map(|id| schema::item(account, *id)).collect();
     let items = tx.get_all(&slots).await?.into_iter().flatten();
     related.items = items.map(|item| (item.id, item)).collect();

@@ -4,7 +4,7 @@ use crate::{
     Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{changed, interval_changes},
+        commands::{changed, interval_changes, licenses},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
         time::{crediting, current, invoicing, rebilling, recount, rewinding},
@@ -197,6 +197,7 @@ pub(super) async fn save_change(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
+    licenses::check_prices(tx, &entry.subscription).await?;
     invoicing::follow(tx, entry, tx.now).await?;
     invoicing::bill_at_once(tx, entry).await?;
     let customer_id = entry.subscription.customer_id;

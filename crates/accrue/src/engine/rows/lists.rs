@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::{
-    Error,
+    Error, Timestamp,
     engine::{
         Account,
         kernel::{Says, Transaction},
@@ -28,6 +28,30 @@ impl Account {
         let listing = Listing { name, account: self.id(), filter: format!("{filter:?}") };
         let mut walk = Walk::new(listing, &index, filter.created, page)?;
         walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), show).await
+    }
+
+    /// Lists the rows that an index names, oldest first: rows that are never removed.
+    pub(in crate::engine) async fn list_oldest_first<T: Says, G>(
+        &self,
+        name: &'static str,
+        index: Index,
+        page: &PageRequest,
+        slot: impl Fn([u8; 16]) -> Slot<T, G>,
+    ) -> Result<Page<T>, Error> {
+        let listing = Listing { name, account: self.id(), filter: String::new() };
+        let limit = page.rows()?;
+        let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limit.saturating_add(1));
+        let scan = match listing.position(page)? {
+            Some(position) => scan.after(&index.key_at(&position)),
+            None => scan,
+        };
+        let tx = self.reading();
+        let keys = tx.keys_now(&scan).await?;
+        let places: Vec<_> = keys.iter().map(schema::position).collect::<Result<_, _>>()?;
+        let slots: Vec<_> = places.iter().map(|at| slot(schema::id_at(at))).collect();
+        let rows = places.into_iter().zip(tx.peek(&slots).await?);
+        let found = rows.filter_map(|(at, row)| Some((at, row?))).collect();
+        Ok(page_of(&listing, limit, found))
     }
 }
 

@@ -5,8 +5,9 @@ mod tests;
 
 use crate::{
     AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId,
-    DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MetricId, PlanId,
-    PriceId, PricingUnit, SubscriptionChangeId, SubscriptionId, Timeframe, Timestamp, TopUpId,
+    DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, LicenseId,
+    LicenseTypeId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionChangeId, SubscriptionId,
+    Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -14,6 +15,7 @@ use crate::{
     customer::Customer,
     idempotency::{Epoch, Record},
     item::Item,
+    license::{License, LicenseType},
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
@@ -291,6 +293,42 @@ tables! {
             u128::from(of.ledger_sequence_number)
         ) -> Nothing {
         list ledger_entries(account, customer: CustomerId, unit: &PricingUnit);
+    }
+
+    /// A license.
+    license(account, license: LicenseId) -> License [guarded by CustomerHead];
+
+    /// The licenses of a subscription, by when they end: behind all others those without an end.
+    license_by_end(account, of: &License)
+        = (account, of.subscription_id, of.license_type_id, of.ends_at(), of.id)
+        -> Nothing [guarded by CustomerHead] {
+        list licenses_by_end(account, subscription: SubscriptionId, license_type: LicenseTypeId);
+    }
+
+    /// The licenses of an external id, by when they start.
+    license_by_external_id(account, of: &License)
+        = (
+            account, of.subscription_id, of.license_type_id,
+            &License::digest(&of.external_license_id), of.start_date, of.id
+        ) -> Nothing [guarded by CustomerHead] {
+        list licenses_of_external_id(
+            account, subscription: SubscriptionId, license_type: LicenseTypeId, external: &Digest
+        );
+    }
+
+    /// The licenses of a subscription, by when they were created.
+    license_by_time(account, of: &License)
+        = (account, of.subscription_id, of.created_at, of.id)
+        -> Nothing [guarded by CustomerHead] {
+        list licenses(account, subscription: SubscriptionId);
+    }
+
+    /// A license type.
+    license_type(account, license_type: LicenseTypeId) -> LicenseType, read_often;
+
+    /// License types, by when they were created.
+    license_type_by_time(account, of: &LicenseType) = (account, of.created_at, of.id) -> Nothing {
+        list license_types(account);
     }
 
     /// A meter that divides a metric.

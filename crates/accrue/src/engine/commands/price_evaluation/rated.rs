@@ -105,7 +105,7 @@ impl<'a> Rated<'a> {
 }
 
 /// Returns the meters of a price: its metric, and the meter that divides it; and whether they are kept.
-async fn meters_of(
+pub(in crate::engine::commands) async fn meters_of(
     tx: &mut Transaction<'_>,
     price: &Price,
     metric_id: MetricId,
@@ -254,7 +254,8 @@ impl Size {
     }
 }
 
-fn check_events(found: usize) -> Result<(), Error> {
+/// Refuses to read more events.
+pub(in crate::engine::commands) fn check_events(found: usize) -> Result<(), Error> {
     let most = limits::EVALUATION_EVENTS;
     if found <= most {
         return Ok(());

@@ -1,0 +1,132 @@
+use std::collections::BTreeMap;
+
+use crate::{
+    Error, LicenseId, LicenseTypeId, Timeframe, Timestamp,
+    cost::EvaluatedGroup,
+    engine::{commands::price_evaluation::meters_of, kernel::Transaction, rows::figures::Running},
+    license::{Costs, License, LicenseRows, LicenseSlot},
+    meter::CellId,
+    price::{Charge, Price},
+    usage::{Meters, Reading},
+};
+
+/// A price of the usage of licenses.
+pub(super) struct Used {
+    pub(super) price: Price,
+    pub(super) meters: Meters,
+    cells: Vec<CellId>,
+}
+
+impl Used {
+    /// Keeps the prices of usage that are of a type.
+    pub(super) async fn all(
+        tx: &mut Transaction<'_>,
+        prices: Vec<Price>,
+        license_type: LicenseTypeId,
+    ) -> Result<Vec<Self>, Error> {
+        let mut used = Vec::new();
+        for price in prices.into_iter().filter(|of| of.license_type_id == Some(license_type)) {
+            let Charge::Usage { metric_id, .. } = price.charge else { continue };
+            let (meters, _) = meters_of(tx, &price, metric_id).await?;
+            used.push(Self { cells: price.cells(), price, meters });
+        }
+        Ok(used)
+    }
+}
+
+/// What events of licenses add up to.
+pub(super) struct Tally<'a> {
+    pub(super) used: &'a [Used],
+    slots: &'a [LicenseSlot],
+    /// Periods that have allocations, where rows are of days.
+    periods: Vec<Timeframe>,
+    /// By license and slot.
+    consumed: BTreeMap<(LicenseId, usize), Sums>,
+    eligible: BTreeMap<(LicenseId, usize), Sums>,
+    /// By license and start of a period, with what it came to at the ends of slots.
+    drawn: BTreeMap<(LicenseId, Timestamp), (Sums, BTreeMap<Option<usize>, Costs>)>,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(used: &'a [Used], rows: &LicenseRows<'a>) -> Self {
+        let pools = rows.pools.iter().filter(|_| rows.grouping.is_by_day());
+        let mut periods: Vec<_> = pools.map(|pool| pool.period).collect();
+        periods.sort_by_key(|period| period.start());
+        periods.dedup();
+        let (consumed, eligible, drawn) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { used, slots: rows.slots, periods, consumed, eligible, drawn }
+    }
+
+    /// Returns the timeframe of the events to add; none where no price is of usage.
+    pub(super) fn timeframe(&self) -> Option<Timeframe> {
+        let (first, last) = (self.slots.first()?, self.slots.last()?);
+        self.used.first()?;
+        let starts = self.periods.iter().map(|period| period.start());
+        let start = starts.chain([first.timeframe.start()]).min()?;
+        Some(Timeframe::nothing_at(start).until(last.timeframe.end()))
+    }
+
+    /// Adds what an event of a license contributes to a price. Events come in their order.
+    pub(super) fn add(
+        &mut self,
+        license: &License,
+        place: usize,
+        at: Timestamp,
+        mut readings: Vec<Reading>,
+    ) {
+        let Some(used) = self.used.get(place) else { return };
+        readings.retain(|reading| used.cells.contains(&reading.cell));
+        if readings.is_empty() {
+            return;
+        }
+        let before = self.slots.partition_point(|slot| slot.timeframe.end() <= at);
+        let slot = self.slots.get(before).filter(|slot| slot.timeframe.contains(at));
+        let slot = slot.map(|_| before);
+        if let Some(slot) = slot {
+            self.consumed.entry((license.id, slot)).or_default().add(place, &readings);
+        }
+        if !license.is_active(at) {
+            return;
+        }
+        if let Some(slot) = slot {
+            self.eligible.entry((license.id, slot)).or_default().add(place, &readings);
+        }
+        for period in self.periods.iter().filter(|period| period.contains(at)) {
+            let (sums, reached) = self.drawn.entry((license.id, period.start())).or_default();
+            sums.add(place, &readings);
+            reached.insert(slot, sums.costs(self.used));
+        }
+    }
+
+    /// Rates it all.
+    pub(super) fn finish(self, rows: &mut LicenseRows<'_>) {
+        let used = self.used;
+        let rate = |all: BTreeMap<_, Sums>| {
+            all.into_iter().map(|(key, sums)| (key, sums.costs(used))).collect()
+        };
+        rows.consumed = rate(self.consumed);
+        rows.eligible = rate(self.eligible);
+        rows.drawn = self.drawn.into_iter().map(|(key, (_, reached))| (key, reached)).collect();
+    }
+}
+
+/// Sums of events, by place of the price.
+#[derive(Default)]
+struct Sums(BTreeMap<usize, Running>);
+
+impl Sums {
+    fn add(&mut self, place: usize, readings: &[Reading]) {
+        let running = self.0.entry(place).or_default();
+        readings.iter().for_each(|reading| running.add(reading.clone()));
+    }
+
+    fn costs(&self, used: &[Used]) -> Costs {
+        let mut costs = Costs::new();
+        for (place, running) in &self.0 {
+            let Some(Used { price, .. }) = used.get(*place) else { continue };
+            let rated = EvaluatedGroup::rate(price, Vec::new(), &running.total);
+            *costs.entry(price.currency.clone()).or_default() += &rated.amount;
+        }
+        costs
+    }
+}
