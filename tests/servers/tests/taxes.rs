@@ -147,7 +147,12 @@ impl Alike {
 
 /// Tells whether a field may be left out: it is not always in the facts, either.
 fn is_optional(name: &str) -> bool {
-    let of_others = ["credit_allocation", "credit_commitment", "dimensional_price_configuration"];
+    let of_others = [
+        "credit_allocation",
+        "credit_commitment",
+        "dimensional_price_configuration",
+        "license_type",
+    ];
     ["tax_reason", "prorated", "price_group_id"].contains(&name) || of_others.contains(&name)
 }
 
