@@ -36,11 +36,11 @@ pub struct NewPrice {
     /// Type of the licenses that it is for (subscriptions 7.4): of a fee, whose quantity is how many licenses of
     /// the type a subscription may have at once, or of usage, of the model unit. A version of a plan has one such
     /// fee at most, and beside it no usage of another model, nor any that invoices break down.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license_type_id: Option<LicenseTypeId>,
     /// Allocations of each of these licenses, one for each currency: of a fee of the model unit. Nothing draws
     /// from them yet, so that no version of a plan and no subscription takes a price that has some.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
     /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
