@@ -52,6 +52,7 @@ mod dimensional_prices;
 mod drafts;
 mod draw_down;
 mod draw_down_days;
+mod dropped_plans;
 mod due_dates;
 mod dunning;
 mod event_volume;
