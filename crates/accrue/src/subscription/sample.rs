@@ -57,6 +57,7 @@ pub(crate) fn entry(subscription: Subscription) -> SubscriptionEntry {
         parts_until: None,
         invoicing: None,
         priced: None,
+        plan_since: None,
         terms_parts: 0,
         subscription,
     }

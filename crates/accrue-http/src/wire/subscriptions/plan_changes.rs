@@ -59,11 +59,11 @@ request! {
         /// Prices to add to those of the plan: not available until subscriptions have prices of their own from
         /// their start on.
         add_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Prices of the plan to leave out: likewise.
+        /// Prices of the plan to leave out: not available until subscriptions have terms of their own.
         remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Prices of the plan to replace: likewise.
+        /// Prices of the plan to replace: not available until subscriptions have terms of their own.
         replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Other amounts of prices of the plan: likewise.
+        /// Other amounts of prices of the plan: not available until subscriptions have terms of their own.
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
         /// Number of days of its trial: others than zero are not available until plans have trials.
         trial_duration_days: Option<Whole<0, 999_999>>,

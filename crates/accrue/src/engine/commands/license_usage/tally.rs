@@ -34,6 +34,9 @@ impl Used {
     }
 }
 
+/// What a license used in a period, with what it came to at the ends of slots.
+type Drawn = (Sums, BTreeMap<Option<usize>, Costs>);
+
 /// What events of licenses add up to.
 pub(super) struct Tally<'a> {
     pub(super) used: &'a [Used],
@@ -43,8 +46,8 @@ pub(super) struct Tally<'a> {
     /// By license and slot.
     consumed: BTreeMap<(LicenseId, usize), Sums>,
     eligible: BTreeMap<(LicenseId, usize), Sums>,
-    /// By license and start of a period, with what it came to at the ends of slots.
-    drawn: BTreeMap<(LicenseId, Timestamp), (Sums, BTreeMap<Option<usize>, Costs>)>,
+    /// By license and start of a period.
+    drawn: BTreeMap<(LicenseId, Timestamp), Drawn>,
 }
 
 impl<'a> Tally<'a> {
