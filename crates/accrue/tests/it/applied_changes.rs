@@ -27,12 +27,13 @@ fn s4_5_a_list_is_filtered_by_customer_and_status() {
         let new = NewSubscription::new(bob, seats.invoiced.plan.id);
         run(fixture.account.create_subscription(new).staged()).unwrap().1.id
     };
-    let mut ids = Vec::new();
-    for staged in [&of_bob as &dyn Fn() -> _, &|| seats.pending().id, &of_bob, &of_bob] {
-        ids.push(staged());
+    let later = |id: SubscriptionChangeId| {
         fixture.clock.advance(std::time::Duration::from_secs(1));
-    }
-    let [first, ada, second, third] = ids.try_into().unwrap();
+        id
+    };
+    let first = later(of_bob());
+    let ada = later(seats.pending().id);
+    let [second, third] = [(); 2].map(|()| later(of_bob()));
     run(fixture.apply(first)).unwrap();
     run(fixture.account.cancel_subscription_change(second)).unwrap();
     let check = |customers: &[IdOr<CustomerId>], status: Option<ChangeStatus>, expect: &[_]| {
