@@ -130,7 +130,7 @@ fn subscriptions_7_2_a_license_is_answered_whole() {
         "license_type_id": of.type_id(),
         "external_license_id": "alice",
         "status": "active",
-        "start_date": "2026-03-10T00:00:00+00:00",
+        "start_date": "2026-03-10T00:00:00.000000+00:00",
         "end_date": null,
     });
     assert_eq!(alice, expected);
@@ -141,12 +141,12 @@ fn subscriptions_7_2_a_license_is_answered_whole() {
     }
     let deactivate = format!("{path}/deactivate");
     let ended = of.host.post(&deactivate, json!({})).ok(StatusCode::OK);
-    assert_eq!(ended, with(expected, "end_date", json!("2026-03-11T00:00:00+00:00")));
+    assert_eq!(ended, with(expected, "end_date", json!("2026-03-11T00:00:00.000000+00:00")));
     let today = json!({"end_date": "2026-03-10"});
     let ended = of.host.post(&deactivate, today).ok(StatusCode::OK);
     assert_eq!(
         (&ended["status"], &ended["end_date"]),
-        (&json!("inactive"), &json!("2026-03-10T00:00:00+00:00"))
+        (&json!("inactive"), &json!("2026-03-10T00:00:00.000000+00:00"))
     );
     of.host.post(&deactivate, json!({})).error(400, "400-constraint-violation");
     let with_time = json!({"end_date": "2026-03-10T00:00:00Z"});

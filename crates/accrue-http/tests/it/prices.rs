@@ -69,6 +69,7 @@ fn wire_5_2_a_usage_price_is_answered_whole() {
         "maximum_amount": null,
         "invoice_grouping_key": "models",
         "dimensional_price_configuration": null,
+        "license_type": null,
         "credit_allocation": null,
         "composite_price_filters": null,
         "plan_phase_order": null,

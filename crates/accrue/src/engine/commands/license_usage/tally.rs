@@ -4,7 +4,7 @@ use crate::{
     Error, LicenseId, LicenseTypeId, Timeframe, Timestamp,
     cost::EvaluatedGroup,
     engine::{commands::price_evaluation::meters_of, kernel::Transaction, rows::figures::Running},
-    license::{Costs, License, LicenseRows, LicenseSlot},
+    license::{Costs, License, LicenseRows, LicenseSlot, Reached},
     meter::CellId,
     price::{Charge, Price},
     usage::{Meters, Reading},
@@ -44,7 +44,7 @@ pub(super) struct Tally<'a> {
     consumed: BTreeMap<(LicenseId, usize), Sums>,
     eligible: BTreeMap<(LicenseId, usize), Sums>,
     /// By license and start of a period, with what it came to at the ends of slots.
-    drawn: BTreeMap<(LicenseId, Timestamp), (Sums, BTreeMap<Option<usize>, Costs>)>,
+    drawn: BTreeMap<(LicenseId, Timestamp), (Sums, Reached)>,
 }
 
 impl<'a> Tally<'a> {
