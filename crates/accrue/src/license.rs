@@ -15,7 +15,7 @@ pub use self::{
 };
 pub(crate) use self::{
     seats::{LicenseFees, check_seats},
-    usage::{Costs, LicenseRows, LicenseSlot, Pool},
+    usage::{Costs, LicenseRows, LicenseSlot, Pool, Reached},
 };
 use crate::{
     Error, ExternalId, LicenseId, LicenseTypeId, Name, PropertyName, SubscriptionId, Timeframe,

@@ -79,6 +79,9 @@ pub struct LicenseUsage {
 /// Amounts by pricing unit.
 pub(crate) type Costs = BTreeMap<PricingUnit, Decimal>;
 
+/// Costs at the ends of slots in which they have grown; without a slot those before all of them.
+pub(crate) type Reached = BTreeMap<Option<usize>, Costs>;
+
 /// Range of days that there are rows for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LicenseSlot {
@@ -110,9 +113,8 @@ pub(crate) struct LicenseRows<'a> {
     pub(crate) consumed: BTreeMap<(LicenseId, usize), Costs>,
     /// Cost of the usage while the license was active, likewise.
     pub(crate) eligible: BTreeMap<(LicenseId, usize), Costs>,
-    /// The same from the start of a period of the fee to the end of a slot: by license and period, for each slot
-    /// in which it has grown. Without a slot it is what was used before all of them.
-    pub(crate) drawn: BTreeMap<(LicenseId, Timestamp), BTreeMap<Option<usize>, Costs>>,
+    /// The same from the start of a period of the fee on, by license and period.
+    pub(crate) drawn: BTreeMap<(LicenseId, Timestamp), Reached>,
 }
 
 impl LicenseGrouping {

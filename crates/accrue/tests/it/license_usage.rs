@@ -209,13 +209,13 @@ fn subscriptions_7_5_usage_of_one_license_and_of_the_active_one() {
     let of = Licensed::march();
     let all = of.all(&LicenseUsageQuery::default()).unwrap();
     let bob = all[1].license_id.unwrap();
-    assert_eq!(of.one(bob, &LicenseUsageQuery::default()).unwrap(), [all[1].clone()]);
+    assert_eq!(of.one(bob, &LicenseUsageQuery::default()).unwrap(), std::slice::from_ref(&all[1]));
     let active = |name: &str| {
         let (name, page) = (of.name(name), PageRequest::default());
         let query = LicenseUsageQuery::default();
         block_on(of.fixture.account.usage_of_active_license(&name, &query, &page))
     };
-    assert_eq!(active("bob").unwrap().data, [all[1].clone()]);
+    assert_eq!(active("bob").unwrap().data, std::slice::from_ref(&all[1]));
     assert!(active("nobody").unwrap_err().is_not_found());
     of.end(bob, "2026-03-31").unwrap();
     assert!(active("bob").unwrap_err().is_not_found(), "it has ended");

@@ -4,7 +4,7 @@ use crate::{
     Error, LicenseId, LicenseTypeId, Timeframe, Timestamp,
     cost::EvaluatedGroup,
     engine::{commands::price_evaluation::meters_of, kernel::Transaction, rows::figures::Running},
-    license::{Costs, License, LicenseRows, LicenseSlot},
+    license::{Costs, License, LicenseRows, LicenseSlot, Reached},
     meter::CellId,
     price::{Charge, Price},
     usage::{Meters, Reading},
@@ -46,8 +46,13 @@ pub(super) struct Tally<'a> {
     /// By license and slot.
     consumed: BTreeMap<(LicenseId, usize), Sums>,
     eligible: BTreeMap<(LicenseId, usize), Sums>,
+<<<<<<< HEAD
     /// By license and start of a period.
     drawn: BTreeMap<(LicenseId, Timestamp), Drawn>,
+=======
+    /// By license and start of a period, with what it came to at the ends of slots.
+    drawn: BTreeMap<(LicenseId, Timestamp), (Sums, Reached)>,
+>>>>>>> licenses
 }
 
 impl<'a> Tally<'a> {
