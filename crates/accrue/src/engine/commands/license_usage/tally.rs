@@ -34,9 +34,6 @@ impl Used {
     }
 }
 
-/// What a license used in a period, with what it came to at the ends of slots.
-type Drawn = (Sums, BTreeMap<Option<usize>, Costs>);
-
 /// What events of licenses add up to.
 pub(super) struct Tally<'a> {
     pub(super) used: &'a [Used],
@@ -46,13 +43,8 @@ pub(super) struct Tally<'a> {
     /// By license and slot.
     consumed: BTreeMap<(LicenseId, usize), Sums>,
     eligible: BTreeMap<(LicenseId, usize), Sums>,
-<<<<<<< HEAD
-    /// By license and start of a period.
-    drawn: BTreeMap<(LicenseId, Timestamp), Drawn>,
-=======
     /// By license and start of a period, with what it came to at the ends of slots.
     drawn: BTreeMap<(LicenseId, Timestamp), (Sums, Reached)>,
->>>>>>> licenses
 }
 
 impl<'a> Tally<'a> {
