@@ -377,5 +377,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 19);
+    assert_eq!(prices.sum::<usize>(), 21);
 }
