@@ -206,7 +206,7 @@ fn subscriptions_2_8_what_is_wrong_with_a_change_of_intervals_is_told_where() {
         let mut add = json!({"price_id": price, "start_date": "end_of_term"});
         add.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
         let found = shop.host.post(&path, json!({"add": [add]}));
-        found.error(400, "404-feature-not-available");
+        found.error(404, "404-feature-not-available");
     }
 }
 
