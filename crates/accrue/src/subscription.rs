@@ -37,9 +37,7 @@ pub use self::{
         NewPriceInterval, PriceIntervalEdit,
     },
     new::NewSubscription,
-    pending::{
-        ChangeApplication, ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter,
-    },
+    pending::{ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter},
     period::{BillingPeriods, Days},
     update::SubscriptionUpdate,
 };
