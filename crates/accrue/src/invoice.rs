@@ -38,13 +38,14 @@ pub use self::{
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine},
+    prepayment::PaidElsewhere,
     purchase::BlockInvoices,
     sync::{SyncOutcome, SyncRequest, SyncTold},
     tax::{TaxAmount, TaxOutcome, TaxReason, TaxRequest, TaxedLine},
     update::{InvoiceUpdate, Payment},
 };
 pub(crate) use self::{
-    balance::{Movement, Receivables, check_money},
+    balance::{Movement, Receivables},
     collection::{Attempt, Attempted, CollectionStep},
     credited::{Credit, Crediting, Share},
     dunning::Dunned,

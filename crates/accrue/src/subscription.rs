@@ -39,9 +39,7 @@ pub use self::{
         NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit,
     },
     new::NewSubscription,
-    pending::{
-        ChangeApplication, ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter,
-    },
+    pending::{ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter},
     period::{BillingPeriods, Days},
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},

@@ -80,7 +80,7 @@ async fn apply(request: Request) -> Result<Reply, Problem> {
         Ok(zone) => zone,
         Err(error) => return request.refuse(&error).await,
     };
-    let how = body.into_application(&zone, request.account.billing().now())?;
+    let how = body.into_payment(&zone, request.account.billing().now())?;
     let call = request.account.apply_subscription_change(id, how);
     write(request, call).await
 }

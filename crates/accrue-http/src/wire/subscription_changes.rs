@@ -2,9 +2,9 @@
 
 use accrue::{
     ChangedSubscription, CustomerId, Decimal, Description, ExternalId, IdOr, Timestamp, Zone,
-    invoice::Payment,
+    invoice::{PaidElsewhere, Payment},
     related::Related,
-    subscription::{self, ChangeApplication, ChangeStatus, ChangeType, SubscriptionChangeFilter},
+    subscription::{self, ChangeStatus, ChangeType, SubscriptionChangeFilter},
 };
 
 use crate::{
@@ -157,11 +157,11 @@ impl ApplyChange {
     }
 
     /// Says what was paid, on a day of a zone.
-    pub(crate) fn into_application(
+    pub(crate) fn into_payment(
         self,
         zone: &Zone,
         now: Timestamp,
-    ) -> Result<ChangeApplication, Problem> {
+    ) -> Result<PaidElsewhere, Problem> {
         let is_paid = self.is_paid();
         let received_at = match self.payment_received_date {
             Some(day) => day.in_zone(zone, "/payment_received_date")?.start(),
@@ -169,7 +169,7 @@ impl ApplyChange {
         };
         let mut payment = Payment::new(received_at);
         (payment.external_id, payment.notes) = (self.payment_external_id, self.payment_notes);
-        Ok(ChangeApplication {
+        Ok(PaidElsewhere {
             collected: self.previously_collected_amount,
             paid: is_paid.then_some(payment),
             description: self.description,

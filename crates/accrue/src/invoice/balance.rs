@@ -224,7 +224,7 @@ impl Receivables {
 }
 
 /// Refuses an amount of money that comes in with more digits than its currency has (invoicing 1).
-pub(crate) fn check_money(field: &str, amount: &Decimal, currency: Currency) -> Result<(), Error> {
+pub(super) fn check_money(field: &str, amount: &Decimal, currency: Currency) -> Result<(), Error> {
     amount.check_bounds().map_err(|error| Error::invalid(field, error.to_string()))?;
     let (places, code) = (currency.places(), currency.code());
     if amount.round(places) != *amount {

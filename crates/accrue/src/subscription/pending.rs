@@ -7,10 +7,8 @@ use super::{
     PlanChangeTiming, Subscription,
 };
 use crate::{
-    CreditNoteId, Currency, CustomerId, Decimal, Description, Error, IdOr, InvoiceId, PlanId,
-    SubscriptionChangeId, SubscriptionId, Timestamp,
-    invoice::{Movement, Payment, check_money},
-    page::InstantRange,
+    CreditNoteId, Currency, CustomerId, Error, IdOr, InvoiceId, PlanId, SubscriptionChangeId,
+    SubscriptionId, Timestamp, page::InstantRange,
 };
 
 /// Change of a subscription that waits until it is applied, or has waited (subscriptions 4).
@@ -84,28 +82,6 @@ pub struct SubscriptionChangeFilter {
     pub customers: Vec<IdOr<CustomerId>>,
     /// Status that they have now.
     pub status: Option<ChangeStatus>,
-}
-
-/// How a change is applied: what was paid for it elsewhere (subscriptions 4.6).
-///
-/// ```
-/// use accrue::{Decimal, Timestamp, invoice::Payment, subscription::ChangeApplication};
-///
-/// let mut at_the_till = ChangeApplication::default();
-/// at_the_till.collected = Some(Decimal::parse("120.00")?);
-/// at_the_till.paid = Some(Payment::new(Timestamp::parse("2026-03-01T00:00:00Z")?));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ChangeApplication {
-    /// Amount that was collected before, zero or more and with no more digits than the minor unit of the currency: it
-    /// goes to the customer's balance, less what its invoices come to where these are paid.
-    pub collected: Option<Decimal>,
-    /// Payment of the invoices of fees in advance that the change makes: they are issued as paid, and the balance does
-    /// not pay for them.
-    pub paid: Option<Payment>,
-    /// Description of the transaction of the balance.
-    pub description: Option<Description>,
 }
 
 /// What became of a change.
@@ -283,41 +259,6 @@ impl ChangeStatus {
             Self::Applied => "applied",
             Self::Cancelled => "cancelled",
         }
-    }
-}
-
-impl ChangeApplication {
-    /// Says everything that is wrong with it, whatever it is of.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.collected.as_ref().filter(|amount| amount.is_negative()) {
-            Some(amount) => {
-                let message = format!("found {amount}, expected an amount from 0 on");
-                Err(Error::invalid("previously_collected_amount", message))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Returns the amount that was collected, where it is above zero.
-    pub(crate) fn collected(&self) -> Option<&Decimal> {
-        self.collected.as_ref().filter(|amount| !amount.is_zero())
-    }
-
-    /// Returns the move of a balance by the amount, less what was paid of it.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where it has more digits than the currency.
-    pub(crate) fn movement(
-        &self,
-        paid: &Decimal,
-        currency: Currency,
-    ) -> Result<Option<Movement>, Error> {
-        let Some(collected) = self.collected() else { return Ok(None) };
-        check_money("previously_collected_amount", collected, currency)?;
-        let by = collected - paid;
-        let moves = !by.is_zero();
-        Ok(moves.then(|| Movement::external(by, currency, self.description.clone())))
     }
 }
 

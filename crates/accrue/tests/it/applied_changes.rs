@@ -2,10 +2,10 @@
 
 use accrue::{
     CustomerId, ErrorKind, IdOr, IdempotencyKey, Metadata, PageRequest, SubscriptionChangeId,
-    invoice::Payment,
+    invoice::{PaidElsewhere, Payment},
     subscription::{
-        ChangeApplication, ChangeStatus, ChangeTiming, ChangeType, IntervalChanges, IntervalDate,
-        NewPriceInterval, NewSubscription, Subscription, SubscriptionChangeFilter,
+        ChangeStatus, ChangeTiming, ChangeType, IntervalChanges, IntervalDate, NewPriceInterval,
+        NewSubscription, Subscription, SubscriptionChangeFilter,
     },
 };
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[test]
-fn s4_5_a_list_is_filtered_by_customer_and_status() {
+fn subscriptions_4_5_a_list_is_filtered_by_customer_and_status() {
     let seats = seats();
     let fixture = seats.fixture();
     let bob = fixture.customer("bob").id;
@@ -61,7 +61,7 @@ fn s4_5_a_list_is_filtered_by_customer_and_status() {
 }
 
 #[test]
-fn s4_5_a_deleted_customer_has_no_changes() {
+fn subscriptions_4_5_a_deleted_customer_has_no_changes() {
     let seats = seats();
     let fixture = seats.fixture();
     let eve = fixture.customer("eve").id;
@@ -77,7 +77,7 @@ fn s4_5_a_deleted_customer_has_no_changes() {
 }
 
 #[test]
-fn s4_5_what_is_shown_follows_the_status() {
+fn subscriptions_4_5_what_is_shown_follows_the_status() {
     let seats = seats();
     let fixture = seats.fixture();
     let change = seats.pending();
@@ -104,7 +104,7 @@ fn s4_5_what_is_shown_follows_the_status() {
 }
 
 #[test]
-fn s4_6_words_and_dates_are_decided_anew() {
+fn subscriptions_4_6_words_and_dates_are_decided_anew() {
     let check = |when: ChangeTiming, applied: &str, expect: &str| {
         let seats = seats();
         let fixture = seats.fixture();
@@ -130,7 +130,7 @@ fn s4_6_words_and_dates_are_decided_anew() {
 }
 
 #[test]
-fn s4_6_intervals_with_prices_that_are_new_are_made_when_they_are_applied() {
+fn subscriptions_4_6_intervals_with_prices_that_are_new_are_made_when_they_are_applied() {
     let seats = seats();
     let fixture = seats.fixture();
     let prices = || {
@@ -158,7 +158,7 @@ fn s4_6_intervals_with_prices_that_are_new_are_made_when_they_are_applied() {
 }
 
 #[test]
-fn s4_6_what_it_leaves_when_it_is_staged_it_leaves_when_it_is_applied() {
+fn subscriptions_4_6_what_it_leaves_when_it_is_staged_it_leaves_when_it_is_applied() {
     let seats = seats();
     let fixture = seats.fixture();
     let fewer = |when| seats.quantity("0", when).leaving_invoices();
@@ -173,7 +173,7 @@ fn s4_6_what_it_leaves_when_it_is_staged_it_leaves_when_it_is_applied() {
 }
 
 #[test]
-fn s4_6_requests_are_kept_whole_however_long_they_are() {
+fn subscriptions_4_6_requests_are_kept_whole_however_long_they_are() {
     let seats = seats();
     let fixture = seats.fixture();
     let new = |n: usize| {
@@ -205,7 +205,7 @@ fn s4_6_requests_are_kept_whole_however_long_they_are() {
 }
 
 #[test]
-fn s4_6_a_key_is_for_one_change_and_one_application() {
+fn subscriptions_4_6_a_key_is_for_one_change_and_one_application() {
     let seats = seats();
     let fixture = seats.fixture();
     let key = |text| IdempotencyKey::parse(text).unwrap();
@@ -238,7 +238,7 @@ fn s4_6_a_key_is_for_one_change_and_one_application() {
 }
 
 #[test]
-fn s0_4_a_dry_run_of_each_step_writes_nothing() {
+fn subscriptions_0_4_a_dry_run_of_each_step_writes_nothing() {
     let seats = seats();
     let fixture = seats.fixture();
     let before = fixture.dump();
@@ -248,7 +248,7 @@ fn s0_4_a_dry_run_of_each_step_writes_nothing() {
     let change = seats.pending();
     let before = fixture.dump();
     let paid = Some(Payment::new(at(MIDDLE)));
-    let how = ChangeApplication { paid, ..ChangeApplication::default() };
+    let how = PaidElsewhere { paid, ..PaidElsewhere::default() };
     let applied = block_on(fixture.account.apply_subscription_change(change.id, how).dry_run());
     assert_eq!(applied.unwrap().change.status(at(MIDDLE)), ChangeStatus::Applied);
     block_on(fixture.account.cancel_subscription_change(change.id).dry_run()).unwrap();
@@ -257,7 +257,7 @@ fn s0_4_a_dry_run_of_each_step_writes_nothing() {
 }
 
 #[test]
-fn s11_1_only_applying_is_told_of() {
+fn subscriptions_11_1_only_applying_is_told_of() {
     let seats = seats();
     let fixture = seats.fixture();
     let cancelled = seats.pending();

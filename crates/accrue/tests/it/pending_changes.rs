@@ -6,11 +6,12 @@ use accrue::{
     Call, ErrorKind, Page, PageRequest, PriceId, SubscriptionChangeId,
     account::Configuration,
     coupon::Redemption,
+    invoice::PaidElsewhere,
     store::{Scan, Store as _},
     subscription::{
-        Cancellation, ChangeApplication, ChangeStatus, ChangeTiming, ChangeType, FeeQuantityChange,
-        IntervalChanges, IntervalDate, NewSubscription, PriceIntervalEdit, Subscription,
-        SubscriptionChange, SubscriptionChangeFilter, SubscriptionUpdate,
+        Cancellation, ChangeStatus, ChangeTiming, ChangeType, FeeQuantityChange, IntervalChanges,
+        IntervalDate, NewSubscription, PriceIntervalEdit, Subscription, SubscriptionChange,
+        SubscriptionChangeFilter, SubscriptionUpdate,
     },
 };
 
@@ -89,7 +90,7 @@ impl Seats {
 
 impl Fixture {
     pub(crate) fn apply(&self, id: SubscriptionChangeId) -> Call<accrue::ChangedSubscription> {
-        self.account.apply_subscription_change(id, ChangeApplication::default())
+        self.account.apply_subscription_change(id, PaidElsewhere::default())
     }
 
     pub(crate) fn change(&self, id: SubscriptionChangeId) -> accrue::ChangedSubscription {
@@ -138,7 +139,7 @@ const OF_A_CHANGE: [&str; 7] = [
 ];
 
 #[test]
-fn s4_1_nothing_is_written_but_the_change() {
+fn subscriptions_4_1_nothing_is_written_but_the_change() {
     let seats = seats();
     let fixture = seats.fixture();
     let changed = fixture.changed_by(|| drop(run(seats.create().staged()).unwrap()));
@@ -152,7 +153,7 @@ fn s4_1_nothing_is_written_but_the_change() {
 }
 
 #[test]
-fn s4_1_the_answer_is_the_state_after_the_change() {
+fn subscriptions_4_1_the_answer_is_the_state_after_the_change() {
     let seats = seats();
     let fixture = seats.fixture();
     let call = || seats.now("3").with_changed_resources();
@@ -170,7 +171,7 @@ fn s4_1_the_answer_is_the_state_after_the_change() {
 }
 
 #[test]
-fn s4_1_a_staged_creation_is_of_nothing_that_exists() {
+fn subscriptions_4_1_a_staged_creation_is_of_nothing_that_exists() {
     let fixture = Fixture::new();
     let metric = fixture.metric(crate::support::fixture::SUM);
     let plan = fixture.priced_plan([fixture.usage_at("2", &metric).into()]);
@@ -203,7 +204,7 @@ fn s4_1_a_staged_creation_is_of_nothing_that_exists() {
 }
 
 #[test]
-fn s4_1_what_cannot_wait_is_refused() {
+fn subscriptions_4_1_what_cannot_wait_is_refused() {
     let seats = seats();
     let (fixture, id) = (seats.fixture(), seats.subscription.id);
     let account = &fixture.account;
@@ -222,7 +223,7 @@ fn s4_1_what_cannot_wait_is_refused() {
 }
 
 #[test]
-fn s4_1_what_the_operation_refuses_is_not_staged() {
+fn subscriptions_4_1_what_the_operation_refuses_is_not_staged() {
     let seats = seats();
     let check = |call: Call<Subscription>, expect| {
         assert_eq!(refused(seats.fixture(), call.staged()).0, expect);
@@ -237,7 +238,7 @@ fn s4_1_what_the_operation_refuses_is_not_staged() {
 }
 
 #[test]
-fn s4_2_applied_and_cancelled_are_for_good() {
+fn subscriptions_4_2_applied_and_cancelled_are_for_good() {
     let seats = seats();
     let fixture = seats.fixture();
     let account = &fixture.account;
@@ -265,7 +266,7 @@ fn s4_2_applied_and_cancelled_are_for_good() {
 }
 
 #[test]
-fn s4_2_it_expires_whether_somebody_ticks_or_not() {
+fn subscriptions_4_2_it_expires_whether_somebody_ticks_or_not() {
     let expired = |ticks: bool| {
         let seats = seats();
         let fixture = seats.fixture();
@@ -307,7 +308,7 @@ fn s4_2_it_expires_whether_somebody_ticks_or_not() {
 }
 
 #[test]
-fn s4_2_how_long_it_waits_is_configured() {
+fn subscriptions_4_2_how_long_it_waits_is_configured() {
     let seats = seats();
     let fixture = seats.fixture();
     let with = |hours| {
@@ -324,7 +325,7 @@ fn s4_2_how_long_it_waits_is_configured() {
 }
 
 #[test]
-fn s4_2_what_cannot_be_applied_goes_on_to_wait() {
+fn subscriptions_4_2_what_cannot_be_applied_goes_on_to_wait() {
     let seats = seats();
     let fixture = seats.fixture();
     let coupon = fixture.coupon("SPRING", percentage("0.5"));
@@ -343,7 +344,7 @@ fn s4_2_what_cannot_be_applied_goes_on_to_wait() {
 }
 
 #[test]
-fn s4_3_every_other_change_is_refused() {
+fn subscriptions_4_3_every_other_change_is_refused() {
     let seats = seats();
     let (fixture, id) = (seats.fixture(), seats.subscription.id);
     let account = &fixture.account;
@@ -386,7 +387,7 @@ fn s4_3_every_other_change_is_refused() {
 }
 
 #[test]
-fn s4_3_reads_usage_alerts_and_time_go_on() {
+fn subscriptions_4_3_reads_usage_alerts_and_time_go_on() {
     let invoiced = invoiced_with(|fixture, metric| {
         vec![fixture.advance_fee("30"), fixture.usage_at("2", metric)]
     });
@@ -418,7 +419,7 @@ fn s4_3_reads_usage_alerts_and_time_go_on() {
 }
 
 #[test]
-fn s4_3_staged_creations_do_not_conflict() {
+fn subscriptions_4_3_staged_creations_do_not_conflict() {
     let seats = seats();
     let [one, other] = [seats.create(), seats.create()].map(|of| run(of.staged()).unwrap().1);
     assert_ne!(one.subscription_id, other.subscription_id);

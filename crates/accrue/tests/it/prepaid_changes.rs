@@ -3,8 +3,8 @@
 use accrue::{
     CarriedUpdate, Description, ErrorKind, ListFilter, PageRequest, Patch, SubscriptionChangeId,
     customer::{CustomerUpdate, PaymentProvider},
-    invoice::{BalanceDirection, InvoiceStatus, Payment},
-    subscription::{ChangeApplication, ChangeTiming, NewSubscription},
+    invoice::{BalanceDirection, InvoiceStatus, PaidElsewhere, Payment},
+    subscription::{ChangeTiming, NewSubscription},
     webhook::Body,
 };
 
@@ -19,8 +19,8 @@ use crate::{
 };
 
 /// Applies it as something was collected, or is said to be paid.
-fn how(collected: Option<&str>, is_paid: bool) -> ChangeApplication {
-    ChangeApplication {
+fn how(collected: Option<&str>, is_paid: bool) -> PaidElsewhere {
+    PaidElsewhere {
         collected: collected.map(number),
         paid: is_paid.then(|| Payment::new(at(JUNE))),
         description: None,
@@ -55,7 +55,7 @@ fn standing(invoiced: &Invoiced) -> (Vec<String>, String) {
 
 /// The example: 100.00 and 13.50 of tax.
 #[test]
-fn s4_6_the_example_of_what_was_paid() {
+fn subscriptions_4_6_the_example_of_what_was_paid() {
     let check = |collected: Option<&str>, is_paid: bool, invoice: &str, balance: &str| {
         let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("100")]);
         let fixture = &invoiced.fixture;
@@ -106,7 +106,7 @@ fn invoicing_12_3_one_transaction_is_of_what_was_collected() {
 }
 
 #[test]
-fn s4_6_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid() {
+fn subscriptions_4_6_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid() {
     let check = |before: BalanceDirection, is_paid: bool, due: &str, balance: &str| {
         let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
         invoiced.fixture.set(JUNE);
@@ -123,7 +123,7 @@ fn s4_6_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid() {
 }
 
 #[test]
-fn s4_6_a_negative_balance_is_added_to_the_next_invoice() {
+fn subscriptions_4_6_a_negative_balance_is_added_to_the_next_invoice() {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
     let fixture = &invoiced.fixture;
     fixture.set(JUNE);
@@ -138,7 +138,7 @@ fn s4_6_a_negative_balance_is_added_to_the_next_invoice() {
 }
 
 #[test]
-fn s4_6_what_somebody_would_issue_is_issued_at_once_where_something_was_paid() {
+fn subscriptions_4_6_what_somebody_would_issue_is_issued_at_once_where_something_was_paid() {
     let check = |collected: Option<&str>, is_paid: bool, expect: &[&str], drafts: usize| {
         let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
         let fixture = &invoiced.fixture;
@@ -158,7 +158,7 @@ fn s4_6_what_somebody_would_issue_is_issued_at_once_where_something_was_paid() {
 }
 
 #[test]
-fn s4_6_usage_is_not_paid_ahead() {
+fn subscriptions_4_6_usage_is_not_paid_ahead() {
     let invoiced = invoiced_with(|fixture, metric| {
         vec![fixture.usage_at("2", metric), fixture.advance_fee("100")]
     });
@@ -172,7 +172,7 @@ fn s4_6_usage_is_not_paid_ahead() {
 }
 
 #[test]
-fn s4_6_a_change_of_what_is_there_is_paid_too() {
+fn subscriptions_4_6_a_change_of_what_is_there_is_paid_too() {
     let seats = seats();
     let fixture = seats.fixture();
     let change = run(seats.quantity("3", ChangeTiming::Immediate).staged()).unwrap().1;
@@ -185,7 +185,7 @@ fn s4_6_a_change_of_what_is_there_is_paid_too() {
 }
 
 #[test]
-fn s4_6_what_is_said_of_the_payment_is_told() {
+fn subscriptions_4_6_what_is_said_of_the_payment_is_told() {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
     let fixture = &invoiced.fixture;
     fixture.set(JUNE);
@@ -197,7 +197,7 @@ fn s4_6_what_is_said_of_the_payment_is_told() {
     };
     let description = Some(Description::parse("at the till").unwrap());
     let (collected, paid) = (Some(number("120")), Some(payment.clone()));
-    let how = ChangeApplication { collected, paid, description: description.clone() };
+    let how = PaidElsewhere { collected, paid, description: description.clone() };
     let applied = run(fixture.account.apply_subscription_change(id, how)).unwrap();
     let issued = &applied.resources.created_invoices[0];
     assert_eq!(issued.payment_received_at, Some(payment.received_at));
@@ -232,7 +232,7 @@ fn s4_6_what_is_said_of_the_payment_is_told() {
 }
 
 #[test]
-fn s4_6_no_provider_takes_what_was_paid() {
+fn subscriptions_4_6_no_provider_takes_what_was_paid() {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
     let fixture = &invoiced.fixture;
     let update = CustomerUpdate {
@@ -251,7 +251,7 @@ fn s4_6_no_provider_takes_what_was_paid() {
 }
 
 #[test]
-fn s4_6_an_amount_that_is_none_is_refused() {
+fn subscriptions_4_6_an_amount_that_is_none_is_refused() {
     let seats = seats();
     let fixture = seats.fixture();
     let id = run(seats.quantity("3", ChangeTiming::Immediate).staged()).unwrap().1.id;

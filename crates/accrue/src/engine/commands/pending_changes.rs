@@ -21,12 +21,12 @@ use crate::{
         time::current,
     },
     idempotency::Fingerprint,
-    invoice::{CreditNote, Invoice},
+    invoice::{CreditNote, Invoice, PaidElsewhere},
     related::{Names, Naming, Related},
     schema::Index,
     subscription::{
-        ChangeApplication, ChangeEnd, ChangeRequest, ChangeStatus, MadeByChange, Subscription,
-        SubscriptionChange, effective_date,
+        ChangeEnd, ChangeRequest, ChangeStatus, MadeByChange, Subscription, SubscriptionChange,
+        effective_date,
     },
 };
 
@@ -101,7 +101,7 @@ impl Account {
     pub fn apply_subscription_change(
         &self,
         id: SubscriptionChangeId,
-        how: ChangeApplication,
+        how: PaidElsewhere,
     ) -> Call<ChangedSubscription> {
         Call::new(
             self,
@@ -288,7 +288,7 @@ async fn current_change(
 async fn apply(
     tx: &mut Transaction<'_>,
     id: SubscriptionChangeId,
-    how: &ChangeApplication,
+    how: &PaidElsewhere,
 ) -> Result<ChangedSubscription, Stop> {
     how.check()?;
     let mut change = current_change(tx, id).await?;

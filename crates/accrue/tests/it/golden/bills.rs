@@ -15,13 +15,13 @@ use accrue::{
     },
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
-        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, Payment, PaymentOutcome,
-        PaymentTerms, SyncOutcome, TaxAmount, TaxOutcome, TaxReason,
+        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaidElsewhere, Payment,
+        PaymentOutcome, PaymentTerms, SyncOutcome, TaxAmount, TaxOutcome, TaxReason,
     },
     metric::Metric,
     portal::NewPortalSession,
     price::{Discount, FilterValues, NewPrice, PriceClass},
-    subscription::{ChangeApplication, FeeQuantityChange, NewSubscription, SubscriptionFilter},
+    subscription::{FeeQuantityChange, NewSubscription, SubscriptionFilter},
 };
 
 use crate::support::{
@@ -247,7 +247,7 @@ pub(super) fn stage(fixture: &Fixture) {
         external_id: Some("till 7".to_owned()),
         notes: None,
     };
-    let mut how = ChangeApplication::default();
+    let mut how = PaidElsewhere::default();
     (how.collected, how.paid) = (Some(number("13")), Some(paid));
     run(fixture.account.apply_subscription_change(applied.id, how)).unwrap();
     let fee = FeeQuantityChange::immediate(fixture.prices_of(&plan)[0], number("2.50"));

@@ -11,16 +11,16 @@ use crate::{
         rows::{self, invoices},
         time::invoicing,
     },
-    invoice::{Invoice, InvoiceStatus, Prepayment},
+    invoice::{Invoice, InvoiceStatus, PaidElsewhere, Prepayment},
     schema::Index,
-    subscription::{ChangeApplication, SubscriptionChange},
+    subscription::SubscriptionChange,
 };
 
 /// Prepares for what a change is going to issue: the balance has what was collected, or what is issued is paid.
 pub(super) async fn begin(
     tx: &mut Transaction<'_>,
     of: &SubscriptionChange,
-    how: &ChangeApplication,
+    how: &PaidElsewhere,
 ) -> Result<(), Error> {
     if how.collected().is_some() {
         let customer = rows::customers::customer(tx, &of.customer_id.into()).await?;
@@ -40,7 +40,7 @@ pub(super) async fn begin(
 pub(super) async fn settle(
     tx: &mut Transaction<'_>,
     of: &SubscriptionChange,
-    how: &ChangeApplication,
+    how: &PaidElsewhere,
 ) -> Result<(), Stop> {
     if how.collected().is_none() && how.paid.is_none() {
         return Ok(());
@@ -97,7 +97,7 @@ async fn prepay(
 async fn collect(
     tx: &mut Transaction<'_>,
     of: &SubscriptionChange,
-    how: &ChangeApplication,
+    how: &PaidElsewhere,
     paid: &Decimal,
 ) -> Result<(), Error> {
     if let Some(movement) = how.movement(paid, of.currency)? {
