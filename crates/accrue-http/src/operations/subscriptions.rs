@@ -1,5 +1,5 @@
 use accrue::{
-    Call, Page, SubscriptionId, Zone,
+    Account, Call, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
     subscription::{self, SubscriptionChange, SubscriptionUpdate},
@@ -233,13 +233,12 @@ async fn cancel(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, Cancel>()?;
     check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
-    let zone = match zones::of_subscription(&request, dated).await {
-        Ok(zone) => zone,
-        Err(error) => return request.refuse(&error).await,
-    };
-    let leaves_invoices = body.leaves_invoices();
-    let call = request.account.cancel_subscription(id, body.into_cancellation(&zone)?);
-    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
+    write_dated(request, dated, |account, zone| {
+        let leaves_invoices = body.leaves_invoices();
+        let call = account.cancel_subscription(id, body.into_cancellation(zone)?);
+        Ok(if leaves_invoices { call.leaving_invoices() } else { call })
+    })
+    .await
 }
 
 async fn unschedule_cancellation(request: Request) -> Result<Reply, Problem> {
@@ -253,13 +252,12 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) =
         request.read::<SubscriptionId, NoQuery, UpdateFixedFeeQuantity>()?;
     let dated = body.has_local_date().then_some(id);
-    let zone = match zones::of_subscription(&request, dated).await {
-        Ok(zone) => zone,
-        Err(error) => return request.refuse(&error).await,
-    };
-    let leaves_invoices = body.leaves_invoices();
-    let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
-    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
+    write_dated(request, dated, |account, zone| {
+        let leaves_invoices = body.leaves_invoices();
+        let call = account.update_fixed_fee_quantity(id, body.into_change(zone)?);
+        Ok(if leaves_invoices { call.leaving_invoices() } else { call })
+    })
+    .await
 }
 
 async fn unschedule_fixed_fee_quantity_updates(request: Request) -> Result<Reply, Problem> {
@@ -273,24 +271,21 @@ async fn unschedule_fixed_fee_quantity_updates(request: Request) -> Result<Reply
 async fn change_intervals(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, ChangeIntervals>()?;
     let dated = body.has_local_date().then_some(id);
-    let zone = match zones::of_subscription(&request, dated).await {
-        Ok(zone) => zone,
-        Err(error) => return request.refuse(&error).await,
-    };
-    let leaves_invoices = body.leaves_invoices();
-    let call = request.account.change_intervals(id, body.into_changes(&zone)?);
-    write(request, if leaves_invoices { call.leaving_invoices() } else { call }).await
+    write_dated(request, dated, |account, zone| {
+        let leaves_invoices = body.leaves_invoices();
+        let call = account.change_intervals(id, body.into_changes(zone)?);
+        Ok(if leaves_invoices { call.leaving_invoices() } else { call })
+    })
+    .await
 }
 
 async fn schedule_plan_change(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, SchedulePlanChange>()?;
     let dated = body.has_local_date().then_some(id);
-    let zone = match zones::of_subscription(&request, dated).await {
-        Ok(zone) => zone,
-        Err(error) => return request.refuse(&error).await,
-    };
-    let call = request.account.schedule_plan_change(id, body.into_change(&zone)?);
-    write(request, call).await
+    write_dated(request, dated, |account, zone| {
+        Ok(account.schedule_plan_change(id, body.into_change(zone)?))
+    })
+    .await
 }
 
 async fn unschedule_plan_changes(request: Request) -> Result<Reply, Problem> {
@@ -314,11 +309,23 @@ async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, RedeemCoupon>()?;
     check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
+    write_dated(request, dated, |account, zone| {
+        Ok(account.redeem_coupon(id, body.into_redemption(zone)?))
+    })
+    .await
+}
+
+/// Writes a change of a subscription whose dates may be those of its zone: it names the subscription then.
+async fn write_dated(
+    request: Request,
+    dated: Option<SubscriptionId>,
+    make: impl FnOnce(&Account, &Zone) -> Result<Call<subscription::Subscription>, Problem>,
+) -> Result<Reply, Problem> {
     let zone = match zones::of_subscription(&request, dated).await {
         Ok(zone) => zone,
         Err(error) => return request.refuse(&error).await,
     };
-    let call = request.account.redeem_coupon(id, body.into_redemption(&zone)?);
+    let call = make(&request.account, &zone)?;
     write(request, call).await
 }
 

@@ -136,16 +136,15 @@ async fn decide(
         added.map_err(|error| error.within(&at))?;
     }
     of.check_intervals()?;
-    note_usage(tx, entry, &prices).await
+    note_usage(tx, entry).await
 }
 
 /// Notes the usage that the prices of a subscription are of, where they are not those of its plan version.
 pub(super) async fn note_usage(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
-    prices: &[Price],
 ) -> Result<(), Error> {
-    let usage = PricedUsage::of(prices);
+    let usage = PricedUsage::of(&prices_of(tx, &entry.subscription).await?);
     let version = rows::plans::plan_version_of(tx, entry).await?;
     entry.priced = (usage != version.priced).then_some(usage);
     Ok(())

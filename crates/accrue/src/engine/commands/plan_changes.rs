@@ -151,8 +151,7 @@ pub(super) async fn schedule_plan_change(
     let given = entry.subscription.given_adjustments();
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
-    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
-    interval_changes::note_usage(tx, &mut entry, &all).await?;
+    interval_changes::note_usage(tx, &mut entry).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,
@@ -183,8 +182,7 @@ async fn unschedule_plan_changes(
         let message = format!("found {id}, of which no change of plan is scheduled");
         return Err(Error::invalid("subscription_id", message).into());
     }
-    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
-    interval_changes::note_usage(tx, &mut entry, &all).await?;
+    interval_changes::note_usage(tx, &mut entry).await?;
     let since = entry.subscription.terms_differ_since(&before.subscription);
     let since = since.unwrap_or(tx.now);
     subscription_changes::save_terms(tx, &before, &mut entry, since).await?;

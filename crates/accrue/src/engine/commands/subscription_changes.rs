@@ -303,8 +303,7 @@ async fn unschedule_cancellation(
     let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.go_on();
-    let all = interval_changes::prices_of(tx, &entry.subscription).await?;
-    interval_changes::note_usage(tx, &mut entry, &all).await?;
+    interval_changes::note_usage(tx, &mut entry).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
