@@ -247,7 +247,7 @@ fn subscriptions_3_7_example_the_schedule_lists_every_plan() {
     assert_eq!(rows("?limit=2"), expected);
     assert_eq!(rows("?start_date[lt]=2026-03-11T00:00:00Z"), [first]);
     shop.now("2026-06-01T00:00:00Z");
-    let fetched = shop.host.get(&at(&of, "").trim_end_matches('/').to_owned()).ok(StatusCode::OK);
+    let fetched = shop.host.get(at(&of, "").trim_end_matches('/')).ok(StatusCode::OK);
     assert_eq!(fetched["plan"]["id"], c["id"], "that of now, before anybody has looked");
 }
 

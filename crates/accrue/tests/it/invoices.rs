@@ -283,6 +283,26 @@ fn invoicing_6_2_no_change_leaves_what_was_invoiced() {
 }
 
 #[test]
+fn subscriptions_3_10_what_an_end_had_cut_is_made_void_and_billed_whole_where_it_is_taken_back() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("310")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-03-01T00:00:00Z");
+    let end = Some(at("2026-03-16T00:00:00Z"));
+    let subscription = invoiced.subscribe_with("2026-03-01T00:00:00Z", |new| new.end_date = end);
+    fixture.set("2026-03-05T00:00:00Z");
+    let back = || fixture.account.unschedule_cancellation(subscription.id);
+    let (kind, text) = refused(fixture, back().leaving_invoices());
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    run(back()).unwrap();
+    fixture.tick();
+    assert_eq!(
+        all(&fixture.invoices(&[InvoiceStatus::Void])),
+        ["00001 void 2026-03-01: fee 150 = 150"]
+    );
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00002 issued 2026-03-01: fee 310 = 310"]);
+}
+
+#[test]
 fn invoicing_6_1_periods_that_were_over_are_invoiced_too() {
     let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
     let Invoiced { fixture, .. } = &invoiced;
