@@ -1,7 +1,5 @@
 //! Changes to the intervals of subscriptions.
 
-use std::collections::BTreeSet;
-
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Error, PriceIntervalId, SubscriptionId,
     engine::{
@@ -11,7 +9,7 @@ use crate::{
         rows::{self, outbox},
         time::current,
     },
-    price::{Price, PricedUsage, ScopedAdjustment},
+    price::{Price, ScopedAdjustment},
     subscription::{IntervalAdjustment, IntervalChanges, Subscription, SubscriptionEntry},
     webhook::Body,
 };
@@ -101,7 +99,7 @@ async fn decide(
 ) -> Result<(), Error> {
     let now = tx.now;
     let IntervalChanges { edit, add, edit_adjustments, add_adjustments } = changes;
-    let mut prices = prices_of(tx, &entry.subscription).await?;
+    let mut prices = rows::prices::prices_of(tx, &entry.subscription).await?;
     let of = &mut entry.subscription;
     for (index, edit) in edit.iter().enumerate() {
         let interval = of.price_intervals.iter().find(|of| of.id == edit.id);
@@ -136,18 +134,7 @@ async fn decide(
         added.map_err(|error| error.within(&at))?;
     }
     of.check_intervals()?;
-    note_usage(tx, entry).await
-}
-
-/// Notes the usage that the prices of a subscription are of, where they are not those of its plan version.
-pub(super) async fn note_usage(
-    tx: &mut Transaction<'_>,
-    entry: &mut SubscriptionEntry,
-) -> Result<(), Error> {
-    let usage = PricedUsage::of(&prices_of(tx, &entry.subscription).await?);
-    let version = rows::plans::plan_version_of(tx, entry).await?;
-    entry.priced = (usage != version.priced).then_some(usage);
-    Ok(())
+    rows::plans::note_usage(tx, entry).await
 }
 
 /// Returns the adjustment of a new interval, over some prices: that which is named, or one that is made for it.
@@ -171,15 +158,6 @@ async fn given(
             Ok(given)
         }
     }
-}
-
-/// Reads the prices of a subscription, each once.
-pub(super) async fn prices_of(
-    tx: &mut Transaction<'_>,
-    of: &Subscription,
-) -> Result<Vec<Price>, Error> {
-    let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
-    rows::prices::prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
 /// Tells of each change of a fee's quantity that is new, or another one (subscriptions 2.8).

@@ -11,7 +11,7 @@ use crate::{
     SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account,
-        commands::{costs, interval_changes::prices_of, price_evaluation::check_events},
+        commands::{costs, price_evaluation::check_events},
         kernel::{Transaction, boxed},
         rows::{
             self,
@@ -166,7 +166,7 @@ async fn usage<'a>(
         let by_name = one.external_license_id.cmp(&other.external_license_id);
         by_name.then_with(|| key(one).cmp(&key(other)))
     });
-    let prices = prices_of(tx, of).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
     let pools = pools(of, &prices, license_type, range);
     let used = Used::all(tx, prices, license_type).await?;
     let units = units(of, &used, &pools);

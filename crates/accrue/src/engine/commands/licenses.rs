@@ -4,7 +4,6 @@ use crate::{
     Error, LicenseId, LicenseTypeId, Page, PageRequest, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::interval_changes::prices_of,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, licenses, lists::Walk},
         time::current,
@@ -152,7 +151,7 @@ impl Account {
 /// license fees at once, one with allocations, or one of a quantity below the number of licenses (subscriptions
 /// 7.3.9, 7.4.2).
 pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
-    let prices = prices_of(tx, of).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
     prices.iter().try_for_each(Price::check_no_allocations)?;
     let fees = LicenseFees::of(of, &prices);
     fees.check_one()?;
@@ -221,7 +220,7 @@ async fn create_license(tx: &mut Transaction<'_>, new: &NewLicense) -> Result<Li
     let of = &entry.subscription;
     let id = LicenseId::generate(tx.now, tx.entropy());
     let license = new.clone().decide(id, of, tx.now)?;
-    let prices = prices_of(tx, of).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
     if !prices.iter().any(|price| price.license_type_id == Some(license_type.id)) {
         let detail =
             format!("no price of the subscription is of the license type {}", license_type.id);
@@ -244,7 +243,7 @@ async fn deactivate_license(
     let license = deactivation.decide(found.clone(), of, tx.now)?;
     licenses::save(tx, of, &found, &license).await?;
     if found.ends_at() < license.ends_at() {
-        let prices = prices_of(tx, of).await?;
+        let prices = rows::prices::prices_of(tx, of).await?;
         check_license(tx, of, &prices, &license).await?;
     }
     Ok(license.within(of))

@@ -4,7 +4,7 @@ use crate::{
     Currency, Error, InstantRange, Page, PageRequest, SubscriptionId,
     engine::{
         Account, Call,
-        commands::{interval_changes, subscription_changes, subscriptions},
+        commands::{subscription_changes, subscriptions},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::page_in_order, outbox},
         time::{current, plan_changes},
@@ -151,7 +151,7 @@ pub(super) async fn schedule_plan_change(
     let given = entry.subscription.given_adjustments();
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
-    interval_changes::note_usage(tx, &mut entry).await?;
+    rows::plans::note_usage(tx, &mut entry).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,
@@ -182,7 +182,7 @@ async fn unschedule_plan_changes(
         let message = format!("found {id}, of which no change of plan is scheduled");
         return Err(Error::invalid("subscription_id", message).into());
     }
-    interval_changes::note_usage(tx, &mut entry).await?;
+    rows::plans::note_usage(tx, &mut entry).await?;
     let since = entry.subscription.terms_differ_since(&before.subscription);
     let since = since.unwrap_or(tx.now);
     subscription_changes::save_terms(tx, &before, &mut entry, since).await?;

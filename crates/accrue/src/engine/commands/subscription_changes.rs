@@ -4,7 +4,7 @@ use crate::{
     Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{changed, interval_changes, licenses},
+        commands::{changed, licenses},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
         time::{crediting, current, invoicing, rebilling, recount, rewinding},
@@ -303,7 +303,7 @@ async fn unschedule_cancellation(
     let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.go_on();
-    interval_changes::note_usage(tx, &mut entry).await?;
+    rows::plans::note_usage(tx, &mut entry).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };

@@ -6,9 +6,10 @@ use crate::{
     Error, IdOr, PlanId,
     engine::{
         kernel::{Guard, Transaction},
-        rows::account,
+        rows::{account, prices},
     },
     plan::{Plan, PlanVersion},
+    price::PricedUsage,
     schema::{self, PlanVersionEntry},
     subscription::SubscriptionEntry,
 };
@@ -49,6 +50,17 @@ pub(in crate::engine) async fn plan_version_of(
     let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
     let slot = schema::plan_version(tx.account, plan_id, version);
     Ok(account::guard(tx).await?.get_shared(tx, &slot).await?.unwrap_or_default())
+}
+
+/// Notes the usage that the prices of a subscription are of, where they are not those of its plan version.
+pub(in crate::engine) async fn note_usage(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let usage = PricedUsage::of(&prices::prices_of(tx, &entry.subscription).await?);
+    let version = plan_version_of(tx, entry).await?;
+    entry.priced = (usage != version.priced).then_some(usage);
+    Ok(())
 }
 
 /// Reads the plan versions of some subscriptions, all in one call of the store.

@@ -11,7 +11,7 @@ use crate::{
     price::{FilterValues, NewAdjustment, Price, PriceFilter, ScopedAdjustment},
     rating::RateCard,
     schema,
-    subscription::SubscriptionEntry,
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 /// Returns a price that exists.
@@ -76,6 +76,15 @@ pub(in crate::engine) async fn prices(
     let guard = account::guard(tx).await?;
     let prices: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
     prices.ok_or_else(missing)
+}
+
+/// Reads the prices of a subscription, each once.
+pub(in crate::engine) async fn prices_of(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<Vec<Price>, Error> {
+    let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
+    prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 
 fn missing() -> Error {
