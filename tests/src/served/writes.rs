@@ -75,7 +75,7 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
             "start_date": "2026-03-10T12:00:00Z",
             "adjustment": {
                 "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
-                "applies_to_all": true,
+                "applies_to_price_ids": [fee],
             },
         }],
     });

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdjustmentInterval, BillingAnchor, BillingPeriods, Subscription};
+use super::{BillingAnchor, BillingPeriods, Subscription};
 use crate::{
     Carried, PlanId, Timestamp,
     plan::PlanVersion,
@@ -102,14 +102,14 @@ impl Subscription {
     pub(crate) fn go_on(&mut self) {
         let Some(end) = self.end_date.take() else { return };
         let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
-        self.price_intervals.retain(|of| of.start_date < end);
+        let start = self.start_date;
+        let has_begun = |from: Timestamp| from < end || from <= start;
+        self.price_intervals.retain(|of| has_begun(of.start_date));
         self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
-        let has_begun = |of: &AdjustmentInterval| of.start_date < end;
-        self.adjustment_intervals.retain(has_begun);
+        self.adjustment_intervals.retain(|of| has_begun(of.start_date));
         let own = self.adjustment_intervals.iter_mut().filter(|of| of.coupon_id.is_none());
         own.for_each(|of| goes_on(&mut of.end_date));
-        let first = self.plan_intervals.first().map(|of| of.start_date);
-        self.plan_intervals.retain(|of| of.start_date < end || first == Some(of.start_date));
+        self.plan_intervals.retain(|of| has_begun(of.start_date));
     }
 
     /// Returns the plan of one that has never changed it.
