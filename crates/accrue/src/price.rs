@@ -9,6 +9,8 @@ mod group;
 mod license;
 mod model;
 mod new;
+mod origin;
+mod references;
 mod rounding;
 mod scoped;
 mod usage;
@@ -34,6 +36,7 @@ pub use self::{
         Tiered, Unit,
     },
     new::{NewCharge, NewPrice},
+    origin::PriceOrigin,
     rounding::round_lines,
     scoped::{AdjustmentScope, NewAdjustment, ScopedAdjustment},
 };
@@ -41,6 +44,7 @@ pub(crate) use self::{
     filter::check_filters,
     license::check_beside_licenses,
     model::Parts,
+    references::References,
     scoped::{AdjustmentIds, check_adjustments, remaining},
     usage::PricedUsage,
 };
@@ -90,6 +94,9 @@ pub struct Price {
     /// Fields that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
+    /// What it was made with.
+    #[serde(default, skip_serializing_if = "PriceOrigin::is_account")]
+    pub origin: PriceOrigin,
     /// Instant at which it was created.
     pub created_at: Timestamp,
 }

@@ -17,8 +17,10 @@ mod pending;
 mod period;
 mod plan_change;
 mod plan_interval;
+mod price_changes;
 #[cfg(test)]
 pub(crate) mod sample;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod threshold;
@@ -43,6 +45,7 @@ pub use self::{
     period::{BillingPeriods, Days},
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},
+    price_changes::{AddedPrice, PriceChanges, ReplacedPrice, Replacement},
     update::SubscriptionUpdate,
 };
 pub(crate) use self::{
@@ -50,10 +53,11 @@ pub(crate) use self::{
     entry::{Notified, SubscriptionEntry},
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
-    new::Terms,
     pending::{ChangeEnd, ChangeRequest, MadeByChange, PendingChange, effective_date},
     period::PeriodKey,
     plan_change::NextPlan,
+    price_changes::{AgreedPrice, AgreedPrices},
+    terms::Terms,
     threshold::{Reached, Threshold},
     update::previous_attributes,
 };

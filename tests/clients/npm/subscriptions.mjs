@@ -89,6 +89,29 @@ test('changes of quantity that are still to come are taken back', async () => {
   assert.equal(back.fixed_fee_quantity_schedule.length, 1);
 });
 
+test('a subscription has prices of its own', async () => {
+  const { plan, metric } = await newSubscription();
+  const customer = await newCustomer();
+  const fee = plan.prices.find((price) => price.fixed_price_quantity !== null);
+  const usage = plan.prices.find((price) => price.fixed_price_quantity === null);
+  const own = {
+    remove_prices: [{ price_id: usage.id }],
+    replace_prices: [{ replaces_price_id: fee.id, fixed_price_quantity: 3 }],
+    add_prices: [{ price: { ...usagePrice(metric), reference_id: 'cheap' } }],
+    add_adjustments: [{
+      adjustment: { adjustment_type: 'percentage_discount', percentage_discount: 0.5, applies_to_price_ids: ['cheap'] },
+    }],
+  };
+  const subscription = await client.subscriptions.create({ customer_id: customer.id, plan_id: plan.id, ...own });
+  assert.equal(subscription.fixed_fee_quantity_schedule[0].quantity, 3);
+  const [adjustment] = subscription.adjustment_intervals;
+  assert.deepEqual(adjustment.adjustment.applies_to_price_ids, [subscription.price_intervals.at(-1).price.id]);
+  const again = await client.subscriptions.schedulePlanChange(subscription.id, {
+    change_option: 'immediate', plan_id: plan.id, ...own,
+  });
+  assert.equal(again.price_intervals.filter(({ end_date }) => end_date === null).length, plan.prices.length);
+});
+
 test('intervals of prices and adjustments are added and ended', async () => {
   const { subscription, metric } = await newSubscription();
   const added = await client.subscriptions.priceIntervals(subscription.id, {

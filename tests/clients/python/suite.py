@@ -446,6 +446,22 @@ class Suite(unittest.TestCase):
             subscription.id, change_option="immediate", plan_id=other
         )
         self.assertEqual(changed.plan.id, other)
+        item = metric.item.id
+        cheap = {
+            "name": unique("price"), "model_type": "unit", "cadence": "monthly", "item_id": item,
+            "billable_metric_id": metric.id, "unit_config": {"unit_amount": "0.08"},
+            "reference_id": "cheap",
+        }
+        own = CLIENT.subscriptions.create(
+            customer_id=new_customer().id,
+            plan_id=plan,
+            replace_prices=[{"replaces_price_id": fee.id, "fixed_price_quantity": 3}],
+            add_prices=[{"price": cheap}],
+            add_adjustments=[{"adjustment": {**half, "applies_to_price_ids": ["cheap"]}}],
+        )
+        self.assertEqual(own.fixed_fee_quantity_schedule[0].quantity, 3)
+        reached = own.adjustment_intervals[0].adjustment.applies_to_price_ids
+        self.assertEqual(reached, [own.price_intervals[-1].price.id])
 
     def test_coupons(self):
         discount = {"discount_type": "percentage", "percentage_discount": 0.25}

@@ -7,7 +7,7 @@ use accrue::{
     metric::{MetricQuery, NewMetric},
     plan::{NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     store::MemoryStore,
-    subscription::{Cancellation, NewSubscription},
+    subscription::{Cancellation, NewSubscription, ReplacedPrice},
 };
 use bigdecimal::BigDecimal;
 use pollster::block_on;
@@ -194,8 +194,10 @@ impl Bench {
         });
         let quantities: Vec<_> = quantities.collect();
         let chosen = self.prices[plan].iter().zip(&quantities);
-        let chosen = chosen.filter_map(|(id, quantity)| Some((*id, decimal(quantity.as_ref()?))));
-        new.fee_quantities = chosen.collect();
+        let chosen = chosen.filter_map(|(id, quantity)| {
+            Some(ReplacedPrice::quantity(*id, decimal(quantity.as_ref()?)))
+        });
+        new.prices.replace = chosen.collect();
         let core = block_on(self.host.account.create_subscription(new).into_future()).unwrap();
         self.lives.push(core.id);
         self.biller.subscribe(customer, plan, core, quantities);

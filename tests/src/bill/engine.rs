@@ -48,13 +48,13 @@ impl Price {
         let maximum = maximum.iter().map(|of| Adjustment::Maximum(decimal(of)));
         let all = maximum.chain(discounts).chain(minimum).filter(|_| *are_of_plan);
         let of_price = |adjustment| NewAdjustment {
-            adjustment,
             filters: vec![PriceFilter {
                 operator: FilterOperator::Includes,
                 values: FilterValues::PriceId([id].into()),
             }],
             item_id: Some(item),
             is_invoice_level: !id.to_string().ends_with(['0', '1', '2', '3', '4', '5', '6', '7']),
+            ..NewAdjustment::new(adjustment)
         };
         all.map(of_price).collect()
     }

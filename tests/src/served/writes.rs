@@ -61,10 +61,23 @@ fn of_customers(Scene { customer, .. }: &Scene) -> Vec<Case> {
 
 fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let Scene { customer, plan, subscription, cancelled, changing, invoiced, fee, .. } = scene;
+    let Scene { item, metric, .. } = scene;
     let new = json!({
         "customer_id": customer, "plan_id": plan, "start_date": "2026-03-09T00:00:00Z",
         "align_billing_with_subscription_start_date": true,
     });
+    let cheap = json!({
+        "name": "cheap", "item_id": item, "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "0.5"}, "billable_metric_id": metric, "currency": "USD",
+        "reference_id": "cheap",
+    });
+    let mut own = new.clone();
+    own["replace_prices"] = json!([{"replaces_price_id": fee, "fixed_price_quantity": 3}]);
+    own["add_prices"] = json!([{"price": cheap}]);
+    own["add_adjustments"] = json!([{"adjustment": {
+        "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
+        "applies_to_price_ids": ["cheap"],
+    }}]);
     let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
     let cancel = |how: &str| json!({"cancel_option": how});
     let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
@@ -81,10 +94,12 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     });
     let another = json!({
         "change_option": "immediate", "plan_id": plan, "plan_version_number": 2,
+        "add_prices": [{"price": cheap}],
     });
     let of_cancel = "POST /subscriptions/{subscription_id}/cancel";
     vec![
         case("POST /subscriptions", "/subscriptions".to_owned(), &new, 201),
+        case("POST /subscriptions", "/subscriptions".to_owned(), &own, 201),
         case(
             "PUT /subscriptions/{subscription_id}",
             path(subscription, ""),

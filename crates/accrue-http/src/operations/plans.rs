@@ -1,5 +1,5 @@
 use accrue::{
-    IdOr, PlanId, Zone,
+    Currency, Error, IdOr, PlanId, Zone,
     plan::{self, PlanFilter, PlanVersion as Number, PricedVersion},
     related::Related,
 };
@@ -172,13 +172,28 @@ async fn create_version_of(
     id: IdOr<PlanId>,
     new: NewVersion,
 ) -> Result<Reply, Problem> {
-    // The currency of a plan never changes, so that it may be read before the commit.
-    let currency = match request.account.fetch_plan(id.clone()).await {
-        Ok(plan) => plan.currency,
+    let currency = match currency_of_plan(&request, id.clone()).await {
+        Ok(currency) => currency,
         Err(error) => return request.refuse(&error).await,
     };
     let call = request.account.change_plan_version(id, new.into_change(currency)?).with_related();
     request.write(call, |(version, related)| PlanVersion::of(version, related)).await
+}
+
+/// Returns the currency of a plan. It never changes, so that it may be read before the commit.
+async fn currency_of_plan(request: &Request, id: IdOr<PlanId>) -> Result<Currency, Error> {
+    Ok(request.account.fetch_plan(id).await?.currency)
+}
+
+/// Returns the currency of a plan, where it is asked for.
+pub(super) async fn currency_of(
+    request: &Request,
+    plan: Option<IdOr<PlanId>>,
+) -> Result<Option<Currency>, Error> {
+    match plan {
+        Some(id) => currency_of_plan(request, id).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 async fn fetch_version(request: Request) -> Result<Reply, Problem> {

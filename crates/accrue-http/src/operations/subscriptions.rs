@@ -5,7 +5,7 @@ use accrue::{
     subscription::{self, SubscriptionChange, SubscriptionUpdate},
 };
 
-use super::zones;
+use super::{plans, zones};
 use crate::{
     Category,
     operation::Operation,
@@ -165,11 +165,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: NewSubscription = request.body()?;
-    let zone = match zones::of_customer(&request, new.customer_of_dates()).await {
-        Ok(zone) => zone,
+    let found = match zones::of_customer(&request, new.customer_of_dates()).await {
+        Ok(zone) => plans::currency_of(&request, new.plan_of_prices()).await.map(|of| (zone, of)),
+        Err(error) => Err(error),
+    };
+    let (zone, currency) = match found {
+        Ok(found) => found,
         Err(error) => return request.refuse(&error).await,
     };
-    let call = request.account.create_subscription(new.into_new(&zone)?);
+    let call = request.account.create_subscription(new.into_new(&zone, currency)?);
     write(request, call).await
 }
 
@@ -282,8 +286,12 @@ async fn change_intervals(request: Request) -> Result<Reply, Problem> {
 async fn schedule_plan_change(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, SchedulePlanChange>()?;
     let dated = body.has_local_date().then_some(id);
+    let currency = match plans::currency_of(&request, body.plan_of_prices()).await {
+        Ok(currency) => currency,
+        Err(error) => return request.refuse(&error).await,
+    };
     write_dated(request, dated, |account, zone| {
-        Ok(account.schedule_plan_change(id, body.into_change(zone)?))
+        Ok(account.schedule_plan_change(id, body.into_change(zone, currency)?))
     })
     .await
 }

@@ -184,7 +184,6 @@ mod tests {
             ("charge.model", "/model_type"),
             ("charge.model.tiered.tiers[2].last_unit", "/tiered_config/tiers/2/last_unit"),
             ("customers", "/customer_id"),
-            ("fee_quantities[019a]", "/fee_quantities/019a"),
             ("grouping", "/grouping_keys"),
             ("timeframe.end", "/timeframe_end"),
             ("add_prices[3].price.charge.quantity", "/add_prices/3/price/fixed_price_quantity"),

@@ -9,7 +9,7 @@ mod parts;
 mod rates;
 
 use accrue::{
-    Decimal, ExternalId, JsonNumber, Metadata, Name, PricingUnit,
+    Decimal, ExternalId, JsonNumber, Metadata, Name, PriceId, PricingUnit,
     price::{self, BillingMode, Charge, Cycle, PriceType},
     related::Related,
 };
@@ -119,8 +119,8 @@ response! {
         composite_price_filters: Nothing,
         /// Always null: plans have no phases.
         plan_phase_order: Nothing,
-        /// Always null: a version of a plan keeps no trace of the price that one took the place of.
-        replaces_price_id: Nothing,
+        /// Id of the price of the plan whose place it takes for a subscription.
+        replaces_price_id: Option<String>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
@@ -282,10 +282,16 @@ impl Price {
             credit_allocation: Nothing,
             composite_price_filters: Nothing,
             plan_phase_order: Nothing,
-            replaces_price_id: Nothing,
+            replaces_price_id: None,
             metadata: price.metadata.clone(),
         };
         Self { common, config: Config::of(price.charge.model()) }
+    }
+
+    /// Shows the price of the plan whose place it takes.
+    pub(crate) fn in_place_of(mut self, replaced: Option<PriceId>) -> Self {
+        self.common.replaces_price_id = replaced.map(|id| id.to_string());
+        self
     }
 }
 

@@ -8,6 +8,7 @@ mod intervals;
 mod lists;
 mod new;
 mod plan_changes;
+mod price_changes;
 mod usage;
 
 use accrue::{

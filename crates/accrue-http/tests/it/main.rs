@@ -47,6 +47,7 @@ mod messages;
 mod metrics;
 mod one_off;
 mod own;
+mod own_prices;
 mod pagination;
 mod payloads;
 mod payment_methods;

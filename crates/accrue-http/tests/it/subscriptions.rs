@@ -227,14 +227,12 @@ fn wire_5_3_one_customer_and_one_plan_are_named() {
 fn wire_5_3_what_no_subscription_has_is_not_available() {
     let shop = Shop::new();
     for (name, value) in [
-        ("add_prices", json!([{}])),
+        ("add_prices", json!([{"allocation_price": {}}])),
         ("credits_overage_rate", json!(1)),
         ("filter", json!("a = 1")),
         ("initial_phase_order", json!(1)),
         ("per_credit_overage_amount", json!(1)),
         ("price_overrides", json!([{}])),
-        ("remove_prices", json!([{}])),
-        ("replace_prices", json!([{}])),
         ("trial_duration_days", json!(14)),
         ("usage_customer_ids", json!(["a"])),
     ] {

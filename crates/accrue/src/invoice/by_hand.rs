@@ -12,7 +12,7 @@ use crate::{
     Metadata, Name, PriceId, Timeframe, Timestamp, Zone, limits,
     price::{
         Adjustment, Adjustments, BillingMode, Cadence, Charge, Discount, Model, Price, PriceFilter,
-        Unit, round_lines,
+        PriceOrigin, Unit, round_lines,
     },
     rating::apply_adjustment,
 };
@@ -149,6 +149,7 @@ impl Invoice {
             license_allocations: Vec::new(),
             metadata: Metadata::new(),
             carried: Carried::NONE,
+            origin: PriceOrigin::Account,
             created_at: now,
         };
         let line = InvoiceLine {

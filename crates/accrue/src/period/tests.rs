@@ -157,8 +157,7 @@ impl Story {
         let mut prices = Vec::new();
         for (index, (cadence, start, end, minimum)) in terms.iter().enumerate() {
             let price = price(index, *cadence, *minimum, beyond);
-            let none = BTreeMap::new();
-            let cut = Cut { start_date: day(*start), ..sample::cut(&of, &none) };
+            let cut = Cut { start_date: day(*start), ..sample::cut(&of) };
             let id = PriceIntervalId::from_bytes([u8::try_from(index).unwrap(); 16]);
             let end_date = end.map(day);
             of.price_intervals.push(PriceInterval { id, end_date, ..cut.interval(&price) });

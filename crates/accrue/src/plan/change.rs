@@ -5,7 +5,10 @@ use serde::Serialize;
 use super::{DefaultVersion, PlanPrice, PlanVersion, prices};
 use crate::{
     AdjustmentId, Error, PlanId, PriceId, Timestamp,
-    price::{AdjustmentIds, NewAdjustment, Price, ScopedAdjustment, check_adjustments, remaining},
+    price::{
+        AdjustmentIds, NewAdjustment, Price, References, ScopedAdjustment, check_adjustments,
+        remaining,
+    },
 };
 
 /// Version of a plan to create from its latest one: with the prices of that, some of them removed or
@@ -54,8 +57,20 @@ impl Placed {
         placed.map(|(index, price)| Self::new("prices", index, price)).collect()
     }
 
-    fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
+    pub(crate) fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
         Self { at: format!("{list}[{index}].price"), price: price.clone() }
+    }
+
+    /// Returns what a request calls the prices that it makes.
+    pub(crate) fn references(all: &[Self], made: &[Price]) -> Result<References, Error> {
+        let mut references = References::default();
+        for (placed, price) in all.iter().zip(made) {
+            let PlanPrice::New(new) = &placed.price else { continue };
+            if let Some(name) = &new.reference_id {
+                references.note(&placed.at, name, price.id)?;
+            }
+        }
+        Ok(references)
     }
 }
 
@@ -106,15 +121,16 @@ impl<'a> Agreed<'a> {
     pub(super) fn decide(
         self,
         (plan_id, version): (PlanId, PlanVersion),
-        prices: &[Price],
+        (prices, references): (&[Price], &References),
         now: Timestamp,
     ) -> Result<Vec<ScopedAdjustment>, Error> {
         let mut ids = AdjustmentIds::new(plan_id.as_bytes(), version.number(), now);
-        let mut all = remaining(self.latest, self.remove, self.replace, &mut ids, prices)?;
+        let made = (prices, references);
+        let mut all = remaining(self.latest, self.remove, self.replace, &mut ids, made)?;
         // One of the latest version may be over prices that are new.
         all.iter().try_for_each(|of| of.check_over(prices))?;
         for (index, new) in self.add.iter().enumerate() {
-            let new = new.clone().decide(ids.next(), None, prices);
+            let new = new.decide(ids.next(), None, made);
             let at = format!("{}[{index}].adjustment", self.at);
             all.push(new.map_err(|error| error.within(&at))?);
         }

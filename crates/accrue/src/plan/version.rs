@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{Agreed, PlanPrice, PlanVersion, prices};
 use crate::{
     Error, PlanId, Timestamp,
-    price::{Cycle, NewAdjustment, Price, ScopedAdjustment},
+    price::{Cycle, NewAdjustment, Price, References, ScopedAdjustment},
 };
 
 /// Version of a plan, with its prices. It never changes.
@@ -67,13 +67,13 @@ impl PricedVersion {
     pub(crate) fn decide(
         plan_id: PlanId,
         version: PlanVersion,
-        prices: Vec<Price>,
+        (prices, references): (Vec<Price>, &References),
         agreed: Agreed<'_>,
         now: Timestamp,
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
-        let adjustments = agreed.decide((plan_id, version), &prices, now)?;
+        let adjustments = agreed.decide((plan_id, version), (&prices, references), now)?;
         Ok(Self { plan_id, version, prices, adjustments, cycle, created_at: now })
     }
 }

@@ -100,6 +100,7 @@ impl BilledPriceBuilder {
             license_allocations: Vec::new(),
             conversion_rate: None,
             external_price_id: None,
+            reference_id: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
         }

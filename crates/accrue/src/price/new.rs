@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Adjustments, Cadence, Charge, Cycle, DimensionalPriceConfiguration, DimensionalPriceGroup,
-    LicenseAllocation, Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, check_bounds,
-    check_not_negative,
+    LicenseAllocation, Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, PriceOrigin,
+    check_bounds, check_not_negative,
 };
 use crate::{
     Carried, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetricId, Name, PriceId,
@@ -46,6 +46,9 @@ pub struct NewPrice {
     pub conversion_rate: Option<Decimal>,
     /// The caller's alias, unique in the account.
     pub external_price_id: Option<ExternalId>,
+    /// What the request that makes it calls it, for its adjustments (subscriptions 1.2). It is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_id: Option<String>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Further fields: those that the engine has no use for, and `invoicing_cycle_configuration`, which says how
@@ -156,6 +159,7 @@ impl NewPrice {
             license_allocations: self.license_allocations,
             metadata: self.metadata,
             carried: self.carried,
+            origin: PriceOrigin::Account,
             created_at: now,
         })
     }

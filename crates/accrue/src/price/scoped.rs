@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjustment, Cadence, Charge, Discount, Model, Price, PriceFilter, check_filters};
+use super::{
+    Adjustment, Cadence, Charge, Discount, Model, Price, PriceFilter, References, check_filters,
+};
 use crate::{AdjustmentId, Error, ItemId, PricingUnit, Timestamp, limits};
 
 /// Adjustment to give to a plan or a subscription, over prices of it (invoicing 14.1).
@@ -21,6 +23,10 @@ pub struct NewAdjustment {
     pub adjustment: Adjustment,
     /// Filters of the prices that it is over: those that pass all of them, and every price without any.
     pub filters: Vec<PriceFilter>,
+    /// Prices that the same request makes, by what it calls them ([`NewPrice::reference_id`](super::NewPrice)): they
+    /// pass the filter by ids, and no others where there is none.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub reference_ids: BTreeSet<String>,
     /// Item whose revenue is what a minimum adds. Without an effect on figures.
     pub item_id: Option<ItemId>,
     /// True where it is over an invoice, and false where it is of one price by itself.
@@ -60,7 +66,13 @@ impl NewAdjustment {
     /// Prepares an adjustment over every price, at the level of the invoice.
     #[must_use]
     pub const fn new(adjustment: Adjustment) -> Self {
-        Self { adjustment, filters: Vec::new(), item_id: None, is_invoice_level: true }
+        Self {
+            adjustment,
+            filters: Vec::new(),
+            reference_ids: BTreeSet::new(),
+            item_id: None,
+            is_invoice_level: true,
+        }
     }
 
     /// Says everything that is wrong with it, whatever prices there are.
@@ -77,12 +89,14 @@ impl NewAdjustment {
 
     /// Makes it that of a plan or a subscription with some prices, where it is [right](Self::check) by itself.
     pub(crate) fn decide(
-        self,
+        &self,
         id: AdjustmentId,
         replaces_adjustment_id: Option<AdjustmentId>,
-        prices: &[Price],
+        (prices, references): (&[Price], &References),
     ) -> Result<ScopedAdjustment, Error> {
-        let Self { adjustment, filters, item_id, is_invoice_level } = self;
+        let filters = references.resolve(self.filters.clone(), &self.reference_ids)?;
+        let (adjustment, item_id) = (self.adjustment.clone(), self.item_id);
+        let is_invoice_level = self.is_invoice_level;
         let scope =
             AdjustmentScope { id, filters, item_id, is_invoice_level, replaces_adjustment_id };
         let new = ScopedAdjustment { adjustment, scope };
@@ -211,7 +225,7 @@ pub(crate) fn remaining(
     remove: &[AdjustmentId],
     replace: &[(AdjustmentId, NewAdjustment)],
     ids: &mut AdjustmentIds<'_>,
-    prices: &[Price],
+    made: (&[Price], &References),
 ) -> Result<Vec<ScopedAdjustment>, Error> {
     let mut gone = BTreeSet::new();
     for id in remove.iter().chain(replace.iter().map(|(id, _)| id)) {
@@ -228,7 +242,7 @@ pub(crate) fn remaining(
         let id = of.scope.id;
         match replace.iter().enumerate().find(|(_, (old, _))| *old == id) {
             Some((index, (_, new))) => {
-                let new = new.clone().decide(ids.next(), Some(id), prices);
+                let new = new.decide(ids.next(), Some(id), made);
                 let at = format!("replace_adjustments[{index}].adjustment");
                 left.push(new.map_err(|error| error.within(&at))?);
             }

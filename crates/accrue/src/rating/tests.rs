@@ -47,8 +47,7 @@ const METRIC: MetricId = MetricId::from_bytes([7; 16]);
 
 fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateCard> {
     let (price, mut of) = (price(charge, cadence, adjustments), subscription());
-    let none = BTreeMap::new();
-    let cut = cut(&of, &none);
+    let cut = cut(&of);
     let (interval, adjustments) = (cut.interval(&price), cut.adjustments(&price).collect());
     of.price_intervals.push(interval);
     of.adjustment_intervals = adjustments;
@@ -84,8 +83,7 @@ fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
     for (place, own) in priced.iter().enumerate() {
         let mut price = price(own.charge.clone(), own.cadence, Adjustments::default());
         Arc::make_mut(&mut price).id = price_id(place);
-        let none = BTreeMap::new();
-        let cut = Cut { start_date: day(own.start), ..cut(&of, &none) };
+        let cut = Cut { start_date: day(own.start), ..cut(&of) };
         let mut interval = cut.interval(&price);
         interval.end_date = own.end.map(day);
         let later = own.quantities.iter().map(|(at, of)| (day(*at), Decimal::from(u64::from(*of))));

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ impl AdjustmentInterval {
     }
 }
 
-impl Cut<'_> {
+impl Cut {
     /// Cuts the intervals of a price's own adjustments, from the start on.
     pub(crate) fn adjustments(&self, price: &Price) -> impl Iterator<Item = AdjustmentInterval> {
         let price_id = price.id;
@@ -160,8 +160,7 @@ impl Subscription {
                 shared.price_ids.insert(after.id);
             }
         }
-        let none = BTreeMap::new();
-        let cut = Cut { plan_version: version, ..self.cut(start_date, self.created_at, &none) };
+        let cut = Cut { plan_version: version, ..self.cut(start_date, self.created_at) };
         self.adjustment_intervals.extend(cut.adjustments(after));
         for interval in &mut self.price_intervals {
             if interval.price_id == before.id {

@@ -3,7 +3,10 @@ use serde::{Deserialize, Serialize};
 use super::{AdjustmentInterval, Cut};
 use crate::{
     AdjustmentId, Error, Timestamp,
-    price::{AdjustmentIds, NewAdjustment, Price, ScopedAdjustment, check_adjustments, remaining},
+    price::{
+        AdjustmentIds, NewAdjustment, Price, References, ScopedAdjustment, check_adjustments,
+        remaining,
+    },
 };
 
 /// Changes to the adjustments of a plan version for one subscription (invoicing 14.3).
@@ -61,21 +64,22 @@ impl AdjustmentChanges {
 /// of the version, with changes for the subscription, up to its end.
 pub(super) fn agreed(
     changes: &AdjustmentChanges,
-    cut: &Cut<'_>,
+    cut: &Cut,
     of_version: &[ScopedAdjustment],
-    prices: &[Price],
+    (prices, references): (&[Price], &References),
     end: Option<Timestamp>,
 ) -> Result<Vec<AdjustmentInterval>, Error> {
     let AdjustmentChanges { add, remove, replace } = changes;
     let version = cut.plan_version.number();
     let mut ids = AdjustmentIds::new(cut.seed.as_bytes(), version, cut.created_at);
-    let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
+    let made = (prices, references);
+    let mut all = remaining(of_version, remove, replace, &mut ids, made)?;
     let mut intervals: Vec<_> =
         all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();
     for (index, added) in add.iter().enumerate() {
         let at = format!("add_adjustments[{index}]");
         let dates = added.dates(&at, cut.start_date, end)?;
-        let new = added.adjustment.clone().decide(ids.next(), None, prices);
+        let new = added.adjustment.decide(ids.next(), None, made);
         let new = new.map_err(|error| error.within(&format!("{at}.adjustment")))?;
         intervals.push(cut.agreed(&new, prices, dates));
         all.push(new);

@@ -21,6 +21,9 @@ pub struct PriceInterval {
     pub id: PriceIntervalId,
     /// Price that is in force.
     pub price_id: PriceId,
+    /// Price of the plan version whose place it takes, where it does (subscriptions 1.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces_price_id: Option<PriceId>,
     /// Version of the plan that it was cut from.
     pub plan_version: PlanVersion,
     /// Its first instant.
@@ -38,7 +41,7 @@ pub struct PriceInterval {
 
 /// Subscription that intervals are cut for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut<'a> {
+pub(crate) struct Cut {
     /// What ids are made of: the id of the subscription, or one that was drawn.
     pub(crate) seed: SubscriptionId,
     pub(crate) plan_version: PlanVersion,
@@ -46,23 +49,22 @@ pub(crate) struct Cut<'a> {
     pub(crate) anchor: BillingAnchor,
     /// Instant at which they are cut.
     pub(crate) created_at: Timestamp,
-    /// Quantities of fees, instead of the prices' own.
-    pub(crate) quantities: &'a BTreeMap<PriceId, Decimal>,
 }
 
-impl Cut<'_> {
+impl Cut {
     /// Cuts the interval of a price, from the start on.
     pub(crate) fn interval(&self, price: &Price) -> PriceInterval {
-        let Self { seed, plan_version, start_date, anchor, created_at, quantities } = *self;
+        let Self { seed, plan_version, start_date, anchor, created_at } = *self;
         let version = plan_version.number().to_be_bytes();
         let names = [seed.as_bytes().as_slice(), price.id.as_bytes(), &version];
         let quantity = match &price.charge {
-            Charge::Fixed { quantity, .. } => Some(quantities.get(&price.id).unwrap_or(quantity)),
+            Charge::Fixed { quantity, .. } => Some(quantity),
             Charge::Usage { .. } => None,
         };
         PriceInterval {
             id: PriceIntervalId::derived(created_at, &names),
             price_id: price.id,
+            replaces_price_id: None,
             plan_version,
             start_date,
             end_date: None,
@@ -108,14 +110,9 @@ impl PriceInterval {
 
 impl Subscription {
     /// Prepares to cut further intervals, from an instant on.
-    pub(super) fn cut<'a>(
-        &self,
-        start_date: Timestamp,
-        created_at: Timestamp,
-        quantities: &'a BTreeMap<PriceId, Decimal>,
-    ) -> Cut<'a> {
+    pub(super) fn cut(&self, start_date: Timestamp, created_at: Timestamp) -> Cut {
         let PlanInterval { plan_version, anchor, .. } = self.plan_at(start_date);
-        Cut { seed: self.id, plan_version, start_date, anchor, created_at, quantities }
+        Cut { seed: self.id, plan_version, start_date, anchor, created_at }
     }
 
     /// Returns the length of its billing periods: the shortest cadence of its prices, and a month where

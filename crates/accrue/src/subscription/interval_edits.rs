@@ -1,7 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{
-    AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, IntervalDate,
+    AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, Cut, IntervalDate,
     NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
     SubscriptionStatus, differences::Life,
 };
@@ -71,30 +71,42 @@ impl Subscription {
         price: &Price,
         now: Timestamp,
     ) -> Result<(), Error> {
+        let terms = price.cadence.cycle().map_or_else(|| self.periods(), |of| self.periods_of(of));
+        let start_date = new.start_date.decide(&terms, now)?;
+        let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
+        let cut = self.cut(start_date, now);
+        let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
+        interval.set_quantities(price, &new.quantities)?;
+        self.add_priced(&cut, interval, price, &new.adjustments)
+    }
+
+    /// Adds an interval of a price that is none of its plan version, with the price's own adjustments and others.
+    pub(super) fn add_priced(
+        &mut self,
+        cut: &Cut,
+        interval: PriceInterval,
+        price: &Price,
+        more: &Adjustments,
+    ) -> Result<(), Error> {
         if price.currency.currency().is_some_and(|of| of != self.currency) {
             let (found, own) = (&price.currency, self.currency);
             let detail = format!("the price is in {found}, the subscription is invoiced in {own}");
             return Err(Error::constraint(detail));
         }
-        new.adjustments.check(&price.charge.clone().into())?;
-        let terms = price.cadence.cycle().map_or_else(|| self.periods(), |of| self.periods_of(of));
-        let start_date = new.start_date.decide(&terms, now)?;
-        let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
+        more.check(&price.charge.clone().into())?;
+        let PriceInterval { id, start_date, end_date, .. } = interval;
         self.check_life((start_date, end_date))?;
         if end_date.is_some_and(|end| end <= start_date) {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
         }
-        let none = BTreeMap::new();
-        let cut = self.cut(start_date, now, &none);
-        let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
-        interval.set_quantities(price, &new.quantities)?;
-        let own = [&price.adjustments, &new.adjustments].into_iter().flat_map(Adjustments::each);
+        let own = [&price.adjustments, more].into_iter().flat_map(Adjustments::each);
         for (place, adjustment) in (0_u32..).zip(own) {
             let names = [id.as_bytes().as_slice(), &place.to_be_bytes()];
-            let id = AdjustmentIntervalId::derived(now, &names);
+            let id = AdjustmentIntervalId::derived(cut.created_at, &names);
             let own = cut.of_price(id, adjustment, price.id);
-            self.adjustment_intervals.push(AdjustmentInterval { end_date, ..own });
+            let own = AdjustmentInterval { start_date, end_date, ..own };
+            self.adjustment_intervals.push(own);
         }
         self.price_intervals.push(interval);
         Ok(())
@@ -149,8 +161,7 @@ impl Subscription {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
         }
-        let none = BTreeMap::new();
-        let cut = self.cut(start_date, now, &none);
+        let cut = self.cut(start_date, now);
         let added = cut.agreed(of, prices, (start_date, end_date));
         self.adjustment_intervals.push(AdjustmentInterval { id, ..added });
         Ok(())

@@ -1,18 +1,9 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::{
-    AdjustmentChanges, BillingAnchor, Cut, Subscription, adjustment_changes::agreed,
-    fee_quantity::check_quantity,
-};
+use super::{AdjustmentChanges, BillingAnchor, Cut, PriceChanges, Subscription, Terms};
 use crate::{
-    Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
-    RedemptionCode, SubscriptionId, Timestamp,
-    customer::Customer,
-    metadata,
-    plan::PlanVersion,
-    price::{Price, ScopedAdjustment},
+    Carried, Currency, CustomerId, Error, IdOr, Metadata, Name, PlanId, RedemptionCode,
+    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion,
 };
 
 /// Subscription to create (wire 5.3).
@@ -34,8 +25,9 @@ pub struct NewSubscription {
     pub end_date: Option<Timestamp>,
     /// Day on which its billing cycles begin.
     pub anchor: BillingAnchor,
-    /// Quantities of fixed fees of the version, instead of the prices' own.
-    pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// Changes to the prices of the version, for it alone.
+    #[serde(default, skip_serializing_if = "PriceChanges::is_empty")]
+    pub prices: PriceChanges,
     /// Changes to the adjustments of the version, for it alone.
     #[serde(default, skip_serializing_if = "AdjustmentChanges::is_empty")]
     pub adjustments: AdjustmentChanges,
@@ -46,14 +38,6 @@ pub struct NewSubscription {
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
     pub carried: Carried,
-}
-
-/// Version of a plan that a subscription is created on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    pub(crate) plan_id: PlanId,
-    pub(crate) plan_version: PlanVersion,
-    pub(crate) currency: Currency,
 }
 
 impl NewSubscription {
@@ -68,7 +52,7 @@ impl NewSubscription {
             start_date: None,
             end_date: None,
             anchor: BillingAnchor::FirstOfMonth,
-            fee_quantities: BTreeMap::new(),
+            prices: PriceChanges::default(),
             adjustments: AdjustmentChanges::default(),
             coupon_redemption_code: None,
             metadata: Metadata::new(),
@@ -80,18 +64,14 @@ impl NewSubscription {
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         self.anchor.check()?;
-        for (id, quantity) in &self.fee_quantities {
-            check_quantity(format!("fee_quantities[{id}]"), quantity)?;
-        }
-        Ok(())
+        self.prices.check()
     }
 
     pub(crate) fn decide(
         self,
         id: SubscriptionId,
         customer: &Customer,
-        terms: Terms,
-        (prices, of_version): (&[Price], &[ScopedAdjustment]),
+        terms: Terms<'_>,
         now: Timestamp,
     ) -> Result<Subscription, Error> {
         let today = || customer.timezone.begin_of_day_of(now);
@@ -116,12 +96,8 @@ impl NewSubscription {
             start_date,
             anchor: self.anchor,
             created_at: now,
-            quantities: &self.fee_quantities,
         };
-        let own = prices.iter().flat_map(|price| cut.adjustments(price));
-        let given = agreed(&self.adjustments, &cut, of_version, prices, self.end_date)?;
-        let adjustment_intervals = own.chain(given).collect();
-        let subscription = Subscription {
+        let mut subscription = Subscription {
             id,
             customer_id: customer.id,
             plan_id: terms.plan_id,
@@ -134,13 +110,14 @@ impl NewSubscription {
             currency: terms.currency,
             anchored_at: None,
             plan_intervals: Vec::new(),
-            price_intervals: prices.iter().map(|price| cut.interval(price)).collect(),
-            adjustment_intervals,
+            price_intervals: Vec::new(),
+            adjustment_intervals: Vec::new(),
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
             pending_change: None,
         };
+        subscription.begin(&cut, &terms, &self.adjustments)?;
         subscription.check_threshold()?;
         subscription.check_size()?;
         Ok(subscription)

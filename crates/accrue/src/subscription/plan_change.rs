@@ -1,17 +1,12 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AdjustmentChanges, AdjustmentInterval, BillingAnchor, Cut, PlanInterval, Subscription,
-    SubscriptionStatus, adjustment_changes::agreed, fee_quantity::check_quantity,
+    AdjustmentChanges, AdjustmentInterval, BillingAnchor, Cut, PlanInterval, PriceChanges,
+    Subscription, SubscriptionStatus, Terms,
 };
 use crate::{
-    Carried, CarriedUpdate, Decimal, Error, IdOr, PlanId, PriceId, PricingUnit, RedemptionCode,
-    SubscriptionId, Timestamp,
-    plan::PlanVersion,
-    price::{Price, ScopedAdjustment},
-    time::INSTANT,
+    Carried, CarriedUpdate, Error, IdOr, PlanId, PricingUnit, RedemptionCode, SubscriptionId,
+    Timestamp, plan::PlanVersion, price::Price, time::INSTANT,
 };
 
 /// Change of the plan of a subscription (subscriptions 3.1).
@@ -25,8 +20,9 @@ pub struct PlanChange {
     pub when: PlanChangeTiming,
     /// Day on which billing cycles begin from then on.
     pub alignment: BillingCycleAlignment,
-    /// Quantities of fixed fees of the version, instead of the prices' own.
-    pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// Changes to the prices of the version, for the subscription alone.
+    #[serde(default, skip_serializing_if = "PriceChanges::is_empty")]
+    pub prices: PriceChanges,
     /// Changes to the adjustments of the version, for the subscription alone.
     pub adjustments: AdjustmentChanges,
     /// Code of a coupon that it redeems with the change.
@@ -69,11 +65,7 @@ pub(crate) struct NextPlan<'a> {
     /// What its ids are made of.
     pub(crate) seed: SubscriptionId,
     pub(crate) start_date: Timestamp,
-    pub(crate) plan_id: PlanId,
-    pub(crate) plan_version: PlanVersion,
-    /// Prices and adjustments of the version.
-    pub(crate) prices: &'a [Price],
-    pub(crate) adjustments: &'a [ScopedAdjustment],
+    pub(crate) terms: Terms<'a>,
 }
 
 /// Carried fields that are of the subscription and not of its plan.
@@ -88,7 +80,7 @@ impl PlanChange {
             plan_version: None,
             when: PlanChangeTiming::Immediate,
             alignment: BillingCycleAlignment::Unchanged,
-            fee_quantities: BTreeMap::new(),
+            prices: PriceChanges::default(),
             adjustments: AdjustmentChanges::default(),
             coupon_redemption_code: None,
             carried: Carried::NONE,
@@ -100,10 +92,7 @@ impl PlanChange {
         if let BillingCycleAlignment::Anchor(anchor) = self.alignment {
             anchor.check()?;
         }
-        for (id, quantity) in &self.fee_quantities {
-            check_quantity(format!("fee_quantities[{id}]"), quantity)?;
-        }
-        Ok(())
+        self.prices.check()
     }
 }
 
@@ -158,21 +147,15 @@ impl Subscription {
         self.cut_at(at);
         let cut = Cut {
             seed: next.seed,
-            plan_version: next.plan_version,
+            plan_version: next.terms.plan_version,
             start_date: at,
             anchor: plan.anchor,
             created_at: now,
-            quantities: &change.fee_quantities,
         };
         plans.push(plan);
         self.plan_intervals = plans;
-        let own = next.prices.iter().flat_map(|price| cut.adjustments(price));
-        let given =
-            agreed(&change.adjustments, &cut, next.adjustments, next.prices, self.end_date)?;
-        self.redeem_on(next.prices);
-        self.adjustment_intervals.extend(own.chain(given));
-        self.price_intervals.extend(next.prices.iter().map(|price| cut.interval(price)));
-        self.check_intervals()?;
+        self.redeem_on(&next.terms.prices.prices());
+        self.begin(&cut, &next.terms, &change.adjustments)?;
         self.check_size()
     }
 
@@ -220,8 +203,8 @@ impl Subscription {
         let of_plan = Self { carried: carried.clone(), ..self.clone() };
         of_plan.check_threshold()?;
         Ok(PlanInterval {
-            plan_id: next.plan_id,
-            plan_version: next.plan_version,
+            plan_id: next.terms.plan_id,
+            plan_version: next.terms.plan_version,
             start_date: at,
             created_at: now,
             anchor,

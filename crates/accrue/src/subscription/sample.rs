@@ -1,11 +1,11 @@
 //! One subscription that tests begin with, and what is cut for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{BillingAnchor, Cut, Notified, Subscription, SubscriptionEntry};
 use crate::{
-    Carried, Currency, CustomerId, Decimal, Metadata, PlanId, PriceId, SubscriptionId, Timestamp,
-    Zone, plan::PlanVersion,
+    Carried, Currency, CustomerId, Metadata, PlanId, SubscriptionId, Timestamp, Zone,
+    plan::PlanVersion,
 };
 
 /// From the tenth of March 2026 on in USD, by months from their first in UTC, with nothing to pay.
@@ -34,14 +34,13 @@ pub(crate) fn subscription() -> Subscription {
 }
 
 /// What cuts intervals for it from its start on.
-pub(crate) fn cut<'a>(of: &Subscription, quantities: &'a BTreeMap<PriceId, Decimal>) -> Cut<'a> {
+pub(crate) fn cut(of: &Subscription) -> Cut {
     Cut {
         seed: of.id,
         plan_version: of.plan_version,
         start_date: of.start_date,
         anchor: of.anchor,
         created_at: of.created_at,
-        quantities,
     }
 }
 

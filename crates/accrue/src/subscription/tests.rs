@@ -47,9 +47,8 @@ fn usage() -> Charge {
 /// A subscription to prices, each from its own instant on.
 fn to<const N: usize>(prices: [(&Price, &str); N]) -> Subscription {
     let mut of = subscription();
-    let none = BTreeMap::new();
     for (place, (price, start)) in prices.into_iter().enumerate() {
-        let cut = Cut { start_date: at(start), ..cut(&of, &none) };
+        let cut = Cut { start_date: at(start), ..cut(&of) };
         let (mut interval, own) = (cut.interval(price), cut.adjustments(price).collect::<Vec<_>>());
         interval.id = PriceIntervalId::from_bytes([u8::try_from(place).unwrap(); 16]);
         of.price_intervals.push(interval);

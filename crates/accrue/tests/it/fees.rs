@@ -1,7 +1,7 @@
 use accrue::{
     alert::Cause,
     price::{BillingMode, Cadence, Cycle},
-    subscription::{BillingAnchor, Cancellation, NewSubscription},
+    subscription::{BillingAnchor, Cancellation, NewSubscription, ReplacedPrice},
 };
 
 use crate::support::{
@@ -181,12 +181,12 @@ fn a_fee_is_that_of_the_quantity_that_the_subscription_has() {
     priced.plan_alert(cost_alert(&["12.5", "13"]));
     let mut new = NewSubscription::new(priced.customer, priced.plan.id);
     new.anchor = BillingAnchor::SubscriptionStart;
-    new.fee_quantities = [(priced.prices()[0], number("2.5"))].into();
+    new.prices.replace = vec![ReplacedPrice::quantity(priced.prices()[0], number("2.5"))];
     let subscription = fixture.create(new.clone());
     let cost = fixture.cost(&subscription, &Default::default());
     assert_eq!((&cost.lines[0].quantity, cost.total), (&number("2.5"), number("12.5")));
     assert_eq!(priced.told().len(), 1);
-    new.fee_quantities = [(priced.prices()[0], number("0"))].into();
+    new.prices.replace = vec![ReplacedPrice::quantity(priced.prices()[0], number("0"))];
     let nothing = fixture.create(new);
     assert!(fixture.cost(&nothing, &Default::default()).total.is_zero());
 }

@@ -28,7 +28,7 @@ use accrue::{
     store::{Batch, Document, Key, MemoryStore, Store},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
-        PriceInterval, Subscription, SubscriptionFilter, SubscriptionUpdate,
+        PriceInterval, ReplacedPrice, Subscription, SubscriptionFilter, SubscriptionUpdate,
     },
     usage::Amendment,
 };
@@ -274,7 +274,7 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
     new.start_date = Some(at("2027-01-01T00:00:00Z"));
     new.end_date = Some(at("2027-07-01T00:00:00Z"));
     new.anchor = BillingAnchor::Day { day: 31, month: Some(2), year: Some(2028) };
-    new.fee_quantities = [(first.prices[5].id, number("2.5"))].into();
+    new.prices.replace = vec![ReplacedPrice::quantity(first.prices[5].id, number("2.5"))];
     run(fixture.account.create_subscription(new)).unwrap();
 }
 

@@ -86,6 +86,7 @@ mod matrix;
 mod messages;
 mod one_off;
 mod open_usage;
+mod own_prices;
 mod packs;
 mod past_ends;
 mod payment_methods;

@@ -6,7 +6,7 @@ use accrue::{
     alert::NewAlert,
     limits,
     price::{Cadence, Model, NewPrice, Unit},
-    subscription::NewSubscription,
+    subscription::{NewSubscription, ReplacedPrice},
 };
 
 use crate::support::{
@@ -150,7 +150,7 @@ fn a_batch_of_events() {
 fn a_fee_keeps_the_quantity_of_the_subscription() {
     let priced = priced(|fixture, _| [fixture.advance_fee("10")]);
     let mut new = NewSubscription::new(priced.customer, priced.plan.id);
-    new.fee_quantities = [(priced.prices()[0], number("5"))].into();
+    new.prices.replace = vec![ReplacedPrice::quantity(priced.prices()[0], number("5"))];
     new.anchor = accrue::subscription::BillingAnchor::SubscriptionStart;
     let seats = priced.fixture.create(new);
     let dearer = priced.fixture.advance_fee("12");

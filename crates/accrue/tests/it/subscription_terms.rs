@@ -3,7 +3,7 @@ use accrue::{
     customer::NewCustomer,
     plan::Plan,
     price::{Cadence, Cycle},
-    subscription::{BillingAnchor, NewSubscription},
+    subscription::{BillingAnchor, NewSubscription, ReplacedPrice},
 };
 
 use crate::support::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run, usd};
@@ -27,7 +27,7 @@ fn a_subscription_keeps_the_zone_of_its_customer_and_the_cadences_of_its_version
     let (plan, fee, _) = plan(&fixture);
     let mut new = NewSubscription::new(customer.id, plan.id);
     new.anchor = BillingAnchor::Day { day: 31, month: Some(12), year: None };
-    new.fee_quantities = [(fee, number("2.5"))].into();
+    new.prices.replace = vec![ReplacedPrice::quantity(fee, number("2.5"))];
     let subscription = run(fixture.account.create_subscription(new.clone())).unwrap();
     assert_eq!(subscription.timezone.name(), "Europe/Berlin");
     assert_eq!(subscription.billing_cycle(), Cycle::MONTH);
@@ -70,10 +70,12 @@ fn a_quantity_is_that_of_a_fixed_fee_of_the_version() {
     let (plan, _, usage) = plan(&fixture);
     let other = run(fixture.account.create_price(fixture.fee(Cadence::Monthly))).unwrap().id;
     let customer = fixture.customer("ada").id;
-    for price in [usage, other] {
+    for (price, wrong) in
+        [(usage, "is of usage, which has no quantity"), (other, "is none of the plan version")]
+    {
         let mut new = NewSubscription::new(customer, plan.id);
-        new.fee_quantities = [(price, number("1"))].into();
-        let detail = format!("the price {price} is no fixed fee of the plan version");
+        new.prices.replace = vec![ReplacedPrice::quantity(price, number("1"))];
+        let detail = format!("the price {price} {wrong}");
         let found = refused(&fixture, fixture.account.create_subscription(new));
         assert_eq!(found, (ErrorKind::ConstraintViolation, detail));
     }
@@ -86,13 +88,15 @@ fn a_quantity_is_a_number_from_zero_on_that_could_come_in() {
     let customer = fixture.customer("ada").id;
     let create = |quantity: accrue::Decimal| {
         let mut new = NewSubscription::new(customer, plan.id);
-        new.fee_quantities = [(fee, quantity)].into();
+        new.prices.replace = vec![ReplacedPrice::quantity(fee, quantity)];
         fixture.account.create_subscription(new)
     };
     let most = number("9999999999999999999999999999");
     for quantity in [number("-1"), number("-0.5"), most.clone() + number("1")] {
-        let detail =
-            format!("fee_quantities[{fee}]: found {quantity}, expected a number from zero on");
+        let detail = format!(
+            "replace_prices[0].fixed_price_quantity: found {quantity}, expected a number from \
+                 zero on"
+        );
         let found = refused(&fixture, create(quantity));
         assert_eq!(found, (ErrorKind::RequestValidation, detail));
     }

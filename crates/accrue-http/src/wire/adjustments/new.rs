@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use accrue::{
     AdjustmentId, Currency, Decimal, Fraction, ItemId, JsonNumber, PriceId, PricingUnit,
     price::{
@@ -36,8 +38,8 @@ request! {
         applies_to_all: Option<bool>,
         /// Items whose prices it is over.
         applies_to_item_ids: Option<Vec<ItemId>>,
-        /// Prices that it is over.
-        applies_to_price_ids: Option<Vec<PriceId>>,
+        /// Prices that it is over: by their ids, or by what the request that makes them calls them.
+        applies_to_price_ids: Option<Vec<PriceName>>,
         /// Filters of the prices that it is over.
         filters: Option<Vec<DiscountFilterIn>>,
         /// Currency of the prices that it is over: any where none is given.
@@ -111,6 +113,39 @@ request! {
     }
 }
 
+/// The id of a price, or what the request that makes it calls it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PriceName {
+    Id(PriceId),
+    Reference(String),
+}
+
+impl PriceName {
+    const fn is_id(&self) -> bool {
+        matches!(self, Self::Id(_))
+    }
+
+    fn id(self) -> Option<PriceId> {
+        match self {
+            Self::Id(id) => Some(id),
+            Self::Reference(_) => None,
+        }
+    }
+}
+
+impl Read for PriceName {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let name = String::read(json, at, reader)?;
+        Some(name.parse().map_or(Self::Reference(name), Self::Id))
+    }
+}
+
+impl Describe for PriceName {
+    fn schema() -> Schema {
+        String::schema()
+    }
+}
+
 /// An adjustment to give to a plan or a subscription.
 #[derive(Clone, Debug)]
 pub(crate) struct AdjustmentIn(pub(crate) NewAdjustment);
@@ -125,9 +160,11 @@ impl Read for AdjustmentIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let mut fields = NewAdjustmentFields::read(json, at, reader)?;
         let adjustment = fields.adjustment(at, reader);
+        let references = fields.references();
         let selection = fields.selection(at, reader);
         let mut new = NewAdjustment::new(adjustment?);
         new.filters = selection?;
+        new.reference_ids = references;
         new.item_id = fields.item_id;
         new.is_invoice_level = fields.is_invoice_level.unwrap_or(true);
         Some(Self(new))
@@ -173,6 +210,16 @@ impl NewAdjustmentFields {
         wanted.or_else(|| reader.wrong(&field(self.adjustment_type.member()), missing))
     }
 
+    /// Returns the names of prices that are none of their ids.
+    fn references(&self) -> BTreeSet<String> {
+        let names = self.applies_to_price_ids.iter().flatten();
+        let references = names.filter_map(|name| match name {
+            PriceName::Reference(name) => Some(name.clone()),
+            PriceName::Id(_) => None,
+        });
+        references.collect()
+    }
+
     /// Makes the filters of the prices that it is over, named in one way (invoicing 14.1).
     fn selection(&mut self, at: &str, reader: &mut Reader) -> Option<Vec<PriceFilter>> {
         if self.applies_to_all == Some(false) {
@@ -182,11 +229,17 @@ impl NewAdjustmentFields {
         let items = self.applies_to_item_ids.take();
         let items = items.map(|ids| distinct(ids, &format!("{at}/applies_to_item_ids"), reader));
         let prices = self.applies_to_price_ids.take();
-        let prices = prices.map(|ids| distinct(ids, &format!("{at}/applies_to_price_ids"), reader));
+        let prices = prices.map(|of| distinct(of, &format!("{at}/applies_to_price_ids"), reader));
         let named = [
             self.applies_to_all.map(|_| Some(Vec::new())),
             items.map(|ids| Some(vec![includes(FilterValues::ItemId(ids?))])),
-            prices.map(|ids| Some(vec![includes(FilterValues::PriceId(ids?))])),
+            prices.map(|names| {
+                let names = names?;
+                let is_by_id = names.is_empty() || names.iter().any(|of| of.is_id());
+                let ids = names.into_iter().filter_map(PriceName::id);
+                let by_id = is_by_id.then(|| includes(FilterValues::PriceId(ids.collect())));
+                Some(by_id.into_iter().collect())
+            }),
             self.filters
                 .take()
                 .map(|all| Some(all.into_iter().map(|DiscountFilterIn(filter)| filter).collect())),
@@ -216,13 +269,9 @@ impl NewAdjustmentFields {
 }
 
 /// Returns ids that are each there once.
-fn distinct<Id: Copy + Ord>(
-    ids: Vec<Id>,
-    at: &str,
-    reader: &mut Reader,
-) -> Option<std::collections::BTreeSet<Id>> {
+fn distinct<Id: Ord>(ids: Vec<Id>, at: &str, reader: &mut Reader) -> Option<BTreeSet<Id>> {
     let count = ids.len();
-    let ids: std::collections::BTreeSet<_> = ids.into_iter().collect();
+    let ids: BTreeSet<_> = ids.into_iter().collect();
     match ids.len() == count {
         true => Some(ids),
         false => reader.wrong(at, "has an id twice"),

@@ -84,8 +84,8 @@ request! {
         invoice_grouping_key: Option<PropertyName>,
         /// External id: the caller's own alias.
         external_price_id: Option<ExternalId>,
-        /// Name that the caller gives it within the request: stored.
-        reference_id: Option<Kept<String>>,
+        /// Name that the caller gives it within the request, for adjustments of the same request.
+        reference_id: Option<String>,
         /// Combination of a dimensional price group whose usage it charges: the metric is that of the group,
         /// also where none is given.
         dimensional_price_configuration: Option<DimensionalPriceConfigurationIn>,
@@ -135,6 +135,16 @@ impl PlanPriceIn {
     pub(crate) fn into_price(self, currency: Currency) -> NewPrice {
         let currency = self.fields.currency.clone().unwrap_or_else(|| currency.into());
         new_price(self.fields, self.terms, currency)
+    }
+
+    /// Makes the price, in the currency of a plan where it says none of its own.
+    pub(crate) fn into_price_of(self, currency: Option<Currency>) -> Option<NewPrice> {
+        let currency = self.fields.currency.clone().or(currency.map(PricingUnit::from))?;
+        Some(new_price(self.fields, self.terms, currency))
+    }
+
+    pub(crate) const fn says_currency(&self) -> bool {
+        self.fields.currency.is_some()
     }
 }
 
@@ -204,6 +214,7 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         license_allocations: Vec::new(),
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,
+        reference_id: fields.reference_id,
         metadata: new_metadata(fields.metadata),
         carried: terms.carried,
     }
@@ -217,7 +228,6 @@ impl PriceFields {
                 self.invoicing_cycle_configuration.as_ref().map(Kept::text),
             ),
             ("conversion_rate_config", self.conversion_rate_config.as_ref().map(Kept::text)),
-            ("reference_id", self.reference_id.as_ref().map(Kept::text)),
         ])
     }
 }

@@ -280,7 +280,7 @@ fn each<T, U>(
 }
 
 /// Refuses an entry that names nothing: its reader has told of it already.
-fn unnamed(at: &str) -> Problem {
+pub(super) fn unnamed(at: &str) -> Problem {
     Violations::one(at, "names nothing").into()
 }
 
@@ -317,6 +317,21 @@ impl DateOrWord {
     }
 }
 
+/// Makes the adjustments of one interval alone.
+pub(super) fn adjustments(
+    discounts: Option<Vec<IntervalDiscountIn>>,
+    minimum: Option<LooseAmount>,
+    maximum: Option<LooseAmount>,
+) -> Adjustments {
+    let amount = |of: Option<LooseAmount>| of.map(|LooseAmount(amount)| amount);
+    let discounts = discounts.into_iter().flatten();
+    Adjustments {
+        discounts: discounts.map(|IntervalDiscountIn(discount)| discount).collect(),
+        minimum: amount(minimum),
+        maximum: amount(maximum),
+    }
+}
+
 fn quantities(
     all: Vec<QuantityTransitionIn>,
     zone: &Zone,
@@ -338,16 +353,10 @@ impl NewPriceIntervalIn {
         let start = self.start_date.decide(zone, &format!("{at}/start_date"))?;
         let end = self.end_date.map(|date| date.decide(zone, &format!("{at}/end_date")));
         let transitions = self.fixed_fee_quantity_transitions.unwrap_or_default();
-        let amount = |of: Option<LooseAmount>| of.map(|LooseAmount(amount)| amount);
-        let discounts = self.discounts.into_iter().flatten();
         Ok(NewPriceInterval {
             end_date: end.transpose()?,
             quantities: quantities(transitions, zone, at)?,
-            adjustments: Adjustments {
-                discounts: discounts.map(|IntervalDiscountIn(discount)| discount).collect(),
-                minimum: amount(self.minimum_amount),
-                maximum: amount(self.maximum_amount),
-            },
+            adjustments: adjustments(self.discounts, self.minimum_amount, self.maximum_amount),
             ..NewPriceInterval::new(price, start)
         })
     }

@@ -106,7 +106,7 @@ impl PriceInterval {
         });
         Some(Self {
             id: interval.id.to_string(),
-            price: Price::of(price, related),
+            price: Price::of(price, related).in_place_of(interval.replaces_price_id),
             start_date: interval.start_date.into(),
             end_date: subscription.end_of(interval).map(Moment::from),
             billing_cycle_day: subscription.billing_cycle_day_of(interval).into(),

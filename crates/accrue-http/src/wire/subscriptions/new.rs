@@ -5,6 +5,9 @@ use accrue::{
     subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor},
 };
 
+use super::price_changes::{
+    AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, has_local_date, needs_currency,
+};
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, MetadataIn, Whole, choices, new_metadata, request},
@@ -12,7 +15,7 @@ use crate::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Date, any_is_local},
-        not_built::{AnyObject, NotBuilt},
+        not_built::NotBuilt,
     },
 };
 
@@ -64,9 +67,8 @@ request! {
         aws_region: Option<Kept<String>>,
         /// Adjustments to add to those of the plan.
         add_adjustments: Option<Vec<AddedAdjustmentIn>>,
-        /// Prices to add to those of the plan: not available until subscriptions have terms of their
-        /// own.
-        add_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices to add to those of the plan.
+        add_prices: Option<Vec<AddedPriceIn>>,
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
         /// own.
         credits_overage_rate: Option<NotBuilt<JsonNumber>>,
@@ -83,12 +85,12 @@ request! {
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
         /// Adjustments of the plan to leave out.
         remove_adjustments: Option<Vec<LeftOutAdjustment>>,
-        /// Prices of the plan to leave out: not available until subscriptions have terms of their own.
-        remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices of the plan to leave out.
+        remove_prices: Option<Vec<LeftOutPrice>>,
         /// Adjustments of the plan to replace by others.
         replace_adjustments: Option<Vec<ReplacingAdjustment>>,
-        /// Prices to replace: not available until subscriptions have terms of their own.
-        replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices of the plan to replace: by others, or fees by another quantity.
+        replace_prices: Option<Vec<ReplacingPrice>>,
         /// Number of days of its trial: others than zero are not available until plans have trials.
         trial_duration_days: Option<Whole<0, 999_999>>,
         /// Customers whose usage counts: not available until usage of other customers counts for a
@@ -128,14 +130,32 @@ impl NewSubscription {
     pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
         let added = self.add_adjustments.iter().flatten();
         let is_local = any_is_local([&self.start_date, &self.end_date])
-            || added.into_iter().any(|of| any_is_local([&of.start_date, &of.end_date]));
+            || added.into_iter().any(|of| any_is_local([&of.start_date, &of.end_date]))
+            || has_local_date(self.add_prices.as_ref());
         let external = self.external_customer_id.clone().map(IdOr::External);
         self.customer_id.map(IdOr::Id).or(external).filter(|_| is_local)
     }
 
-    /// Makes the subscription to create, where dates are those of a zone.
-    pub(crate) fn into_new(self, zone: &Zone) -> Result<subscription::NewSubscription, Problem> {
+    /// Returns the plan whose currency its prices are in, where they need one.
+    pub(crate) fn plan_of_prices(&self) -> Option<IdOr<PlanId>> {
+        let needs_currency = needs_currency(self.add_prices.as_ref(), self.replace_prices.as_ref());
+        let external = self.external_plan_id.clone().map(IdOr::External);
+        self.plan_id.map(IdOr::Id).or(external).filter(|_| needs_currency)
+    }
+
+    /// Makes the subscription to create, where dates are those of a zone and prices have the currency of its plan.
+    pub(crate) fn into_new(
+        self,
+        zone: &Zone,
+        currency: Option<Currency>,
+    ) -> Result<subscription::NewSubscription, Problem> {
         let mut new = self;
+        let prices = PriceChangesIn {
+            add: new.add_prices.take(),
+            remove: new.remove_prices.take(),
+            replace: new.replace_prices.take(),
+        };
+        let prices = prices.into_changes(zone, currency)?;
         let adjustments = adjustment_changes(
             new.add_adjustments.take(),
             new.remove_adjustments.take(),
@@ -176,6 +196,7 @@ impl NewSubscription {
         (subscription.start_date, subscription.end_date) =
             (start_date.transpose()?, end_date.transpose()?);
         subscription.anchor = anchor;
+        subscription.prices = prices;
         subscription.adjustments = adjustments;
         subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);

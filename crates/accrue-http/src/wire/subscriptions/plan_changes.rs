@@ -1,12 +1,17 @@
 use accrue::{
-    Decimal, ExternalId, InstantRange, JsonNumber, PlanId, RedemptionCode, Zone,
+    Currency, Decimal, ExternalId, IdOr, InstantRange, JsonNumber, PlanId, RedemptionCode, Zone,
     plan::PlanVersion,
     related::Related,
     subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
 };
 use serde::Serialize;
 
-use super::new::{AnchorIn, adjustment_changes, one_of};
+use super::{
+    new::{AnchorIn, adjustment_changes, one_of},
+    price_changes::{
+        AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, has_local_date, needs_currency,
+    },
+};
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, Moment, Whole, choices, request, response},
@@ -14,7 +19,7 @@ use crate::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Bounds, Date, any_is_local},
-        not_built::{AnyObject, NotBuilt},
+        not_built::NotBuilt,
         pages::Limit,
     },
 };
@@ -56,13 +61,12 @@ request! {
         remove_adjustments: Option<Vec<LeftOutAdjustment>>,
         /// Adjustments of the plan to replace by others.
         replace_adjustments: Option<Vec<ReplacingAdjustment>>,
-        /// Prices to add to those of the plan: not available until subscriptions have prices of their own from
-        /// their start on.
-        add_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Prices of the plan to leave out: not available until subscriptions have terms of their own.
-        remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Prices of the plan to replace: not available until subscriptions have terms of their own.
-        replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Prices to add to those of the plan.
+        add_prices: Option<Vec<AddedPriceIn>>,
+        /// Prices of the plan to leave out.
+        remove_prices: Option<Vec<LeftOutPrice>>,
+        /// Prices of the plan to replace: by others, or fees by another quantity.
+        replace_prices: Option<Vec<ReplacingPrice>>,
         /// Other amounts of prices of the plan: not available until subscriptions have terms of their own.
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
         /// Number of days of its trial: others than zero are not available until plans have trials.
@@ -177,11 +181,23 @@ impl SchedulePlanChange {
     pub(crate) fn has_local_date(&self) -> bool {
         let mut added = self.add_adjustments.iter().flatten();
         any_is_local([&self.change_date])
+            || has_local_date(self.add_prices.as_ref())
             || added.any(|of| any_is_local([&of.start_date, &of.end_date]))
     }
 
-    /// Makes the change for the engine, where dates are those of a zone.
-    pub(crate) fn into_change(self, zone: &Zone) -> Result<PlanChange, Problem> {
+    /// Returns the plan whose currency its prices are in, where they need one.
+    pub(crate) fn plan_of_prices(&self) -> Option<IdOr<PlanId>> {
+        let needs_currency = needs_currency(self.add_prices.as_ref(), self.replace_prices.as_ref());
+        let external = self.external_plan_id.clone().map(IdOr::External);
+        self.plan_id.map(IdOr::Id).or(external).filter(|_| needs_currency)
+    }
+
+    /// Makes the change for the engine, where dates are those of a zone and prices have the currency of its plan.
+    pub(crate) fn into_change(
+        self,
+        zone: &Zone,
+        currency: Option<Currency>,
+    ) -> Result<PlanChange, Problem> {
         let mut violations = Violations::default();
         let plan = one_of("plan", self.plan_id, self.external_plan_id.clone(), &mut violations);
         let alignment = self.alignment(&mut violations);
@@ -200,7 +216,13 @@ impl SchedulePlanChange {
             ("invoicing_threshold", self.invoicing_threshold.as_ref().map(Kept::text)),
             ("net_terms", self.net_terms.as_ref().map(Kept::text)),
         ])?;
+        let prices = PriceChangesIn {
+            add: self.add_prices,
+            remove: self.remove_prices,
+            replace: self.replace_prices,
+        };
         Ok(PlanChange {
+            prices: prices.into_changes(zone, currency)?,
             plan_version: self.plan_version_number.map(version).map(PlanVersion::new),
             when,
             alignment,

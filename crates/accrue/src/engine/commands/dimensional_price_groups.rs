@@ -17,7 +17,7 @@ use crate::{
     price::{
         DimensionalPriceFilter, DimensionalPriceGroup, DimensionalPriceGroupFilter,
         DimensionalPriceGroupUpdate, NewDimensionalPriceGroup, NewDimensionalPrices, Price,
-        PriceStatus,
+        PriceOrigin, PriceStatus,
     },
     schema::{self, Index},
 };
@@ -224,7 +224,7 @@ async fn create_prices(
     }
     let mut created = Vec::with_capacity(new_prices.len());
     for (index, price) in new_prices.iter().enumerate() {
-        let price = prices::create_price(tx, price).await;
+        let price = prices::create_price(tx, price, PriceOrigin::Account).await;
         created.push(price.map_err(|error| error.within(&format!("prices[{index}]")))?);
     }
     Ok(created)

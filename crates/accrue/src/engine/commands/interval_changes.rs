@@ -9,7 +9,8 @@ use crate::{
         rows::{self, outbox},
         time::current,
     },
-    price::{Price, ScopedAdjustment},
+    plan::PlanPrice,
+    price::{Price, PriceOrigin, References, ScopedAdjustment},
     subscription::{IntervalAdjustment, IntervalChanges, Subscription, SubscriptionEntry},
     webhook::Body,
 };
@@ -100,6 +101,7 @@ async fn decide(
     let now = tx.now;
     let IntervalChanges { edit, add, edit_adjustments, add_adjustments } = changes;
     let mut prices = rows::prices::prices_of(tx, &entry.subscription).await?;
+    let of_plan = rows::plans::plan_version_of(tx, entry).await?.prices.clone();
     let of = &mut entry.subscription;
     for (index, edit) in edit.iter().enumerate() {
         let interval = of.price_intervals.iter().find(|of| of.id == edit.id);
@@ -110,8 +112,12 @@ async fn decide(
     }
     for (index, new) in add.iter().enumerate() {
         let at = format!("add[{index}]");
-        let price = plan_versions::price_to_use(tx, &new.price).await;
+        let price = plan_versions::price_to_use(tx, &new.price, PriceOrigin::Subscription).await;
         let price = price.map_err(|error| error.within(&format!("{at}.price")))?;
+        let is_known = of_plan.contains(&price.id) || prices.iter().any(|of| of.id == price.id);
+        if matches!(new.price, PlanPrice::Existing(_)) && !is_known {
+            price.check_is_addon().map_err(|error| error.within(&format!("{at}.price")))?;
+        }
         let id = PriceIntervalId::generate(now, tx.entropy());
         let added = of.add_interval(id, new, &price, now);
         added.map_err(|error| error.within(&at))?;
@@ -147,7 +153,7 @@ async fn given(
     match of {
         IntervalAdjustment::New(new) => {
             let id = AdjustmentId::generate(tx.now, tx.entropy());
-            let given = new.as_ref().clone().decide(id, None, prices)?;
+            let given = new.decide(id, None, (prices, &References::default()))?;
             rows::prices::save_adjustments(tx, [&given], &[])?;
             Ok(given)
         }

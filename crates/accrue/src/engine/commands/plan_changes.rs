@@ -11,7 +11,7 @@ use crate::{
     },
     page::Listing,
     schema,
-    subscription::{NextPlan, PlanChange, PlanStretch, Subscription},
+    subscription::{NextPlan, PlanChange, PlanStretch, Subscription, Terms},
     webhook::Body,
 };
 
@@ -132,20 +132,21 @@ pub(super) async fn schedule_plan_change(
     let plan_version = change.plan_version.unwrap_or(plan.version);
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
-    subscriptions::check_fees(&prices, &change.fee_quantities)?;
-    let next = NextPlan {
-        seed: SubscriptionId::generate(tx.now, tx.entropy()),
-        start_date: at,
+    let prices = subscriptions::agreed_prices(tx, prices, &change.prices).await?;
+    let terms = Terms {
         plan_id: plan.id,
         plan_version,
+        currency: plan.currency,
         prices: &prices,
         adjustments: &version.adjustments,
     };
+    let seed = SubscriptionId::generate(tx.now, tx.entropy());
+    let next = NextPlan { seed, start_date: at, terms };
     let mut entry = before.clone();
     entry.subscription.change_plan(change, &next, tx.now)?;
     if let Some(code) = change.coupon_redemption_code.clone() {
         let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
-        coupon.redeem(&mut entry.subscription, &prices, at, tx.now)?;
+        coupon.redeem(&mut entry.subscription, &prices.prices(), at, tx.now)?;
         rows::coupons::save_redeemed(tx, &coupon, &entry.subscription)?;
     }
     let given = entry.subscription.given_adjustments();

@@ -12,7 +12,7 @@ use crate::{
         Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
         PricedVersion,
     },
-    price::{Price, PricedUsage},
+    price::{Price, PriceOrigin, PricedUsage},
     schema::{self, PlanVersionEntry},
     store::Key,
 };
@@ -167,9 +167,11 @@ pub(in crate::engine) async fn create_version(
     prices: &[Placed],
     agreed: Agreed<'_>,
 ) -> Result<PricedVersion, Error> {
-    let prices = plan_prices(tx, prices).await?;
+    let placed = prices;
+    let prices = placed_prices(tx, placed, PriceOrigin::Plan).await?;
+    let references = Placed::references(placed, &prices)?;
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
-    let priced = PricedVersion::decide(plan_id, version, prices, agreed, tx.now)?;
+    let priced = PricedVersion::decide(plan_id, version, (prices, &references), agreed, tx.now)?;
     rows::prices::save_adjustments(tx, &priced.adjustments, agreed.latest())?;
     let entry = PlanVersionEntry {
         priced: PricedUsage::of(&priced.prices),
@@ -184,7 +186,12 @@ pub(in crate::engine) async fn create_version(
     Ok(priced)
 }
 
-async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<Price>, Error> {
+/// Returns prices, in the order in which they are placed: those that exist, and those that are made for one origin.
+pub(super) async fn placed_prices(
+    tx: &mut Transaction<'_>,
+    prices: &[Placed],
+    origin: PriceOrigin,
+) -> Result<Vec<Price>, Error> {
     for Placed { at, price } in prices {
         if let PlanPrice::New(new) = price {
             new.check().map_err(|error| error.within(at))?;
@@ -194,7 +201,7 @@ async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<
     tx.fetch(&keys).await?;
     let mut all = Vec::with_capacity(prices.len());
     for Placed { at, price } in prices {
-        let price = price_to_use(tx, price).await;
+        let price = price_to_use(tx, price, origin).await;
         all.push(price.map_err(|error| error.within(at))?);
     }
     Ok(all)
@@ -204,9 +211,10 @@ async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<
 pub(super) async fn price_to_use(
     tx: &mut Transaction<'_>,
     price: &PlanPrice,
+    origin: PriceOrigin,
 ) -> Result<Price, Error> {
     match price {
-        PlanPrice::New(new) => prices::create_price(tx, new).await,
+        PlanPrice::New(new) => prices::create_price(tx, new, origin).await,
         PlanPrice::Existing(id) => rows::prices::price(tx, id).await,
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     },
     limits,
     meter::Meter,
-    price::{DimensionalPriceGroup, NewPrice, Price, PriceUpdate},
+    price::{DimensionalPriceGroup, NewPrice, Price, PriceOrigin, PriceUpdate},
     schema::{self, AccountHead, Index, Nothing, PriceAlias},
 };
 
@@ -46,7 +46,7 @@ impl Account {
         Call::new(
             self,
             Op::new("create_price", new, |tx, new| {
-                Box::pin(async { Ok(create_price(tx, new).await?) })
+                Box::pin(async { Ok(create_price(tx, new, PriceOrigin::Account).await?) })
             }),
         )
     }
@@ -78,12 +78,15 @@ impl Account {
     }
 }
 
-/// Creates a price, alone or with a version of a plan.
+/// Creates a price, alone, with a version of a plan or for one subscription.
 pub(in crate::engine) async fn create_price(
     tx: &mut Transaction<'_>,
     new: &NewPrice,
+    origin: PriceOrigin,
 ) -> Result<Price, Error> {
-    let (price, group) = decide_price(tx, new).await?;
+    let (mut price, group) = decide_price(tx, new).await?;
+    price.origin = origin;
+    let is_listed = origin != PriceOrigin::Subscription;
     let id = price.id;
     if let Some(external) = &price.external_price_id {
         let alias = schema::price_external(tx.account, external);
@@ -93,12 +96,14 @@ pub(in crate::engine) async fn create_price(
         }
         tx.put(&alias, &PriceAlias { price_id: id })?;
     }
-    if let Some(group) = group {
+    if let Some(group) = group.filter(|_| is_listed) {
         rows::price_groups::add(tx, group, &price)?;
     }
     keep_meters(tx, &price).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
-    tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
+    if is_listed {
+        tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
+    }
     Ok(price)
 }
 

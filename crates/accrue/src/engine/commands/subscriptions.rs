@@ -1,12 +1,12 @@
 //! Subscriptions: creation, look-up and lists.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{
-    CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
-    Timeframe, Timestamp,
+    CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Call,
+        commands::{licenses, plan_versions},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
@@ -18,11 +18,12 @@ use crate::{
     },
     limits,
     page::{Listing, Position},
-    price::Price,
+    plan::PlanPrice,
+    price::{Price, PriceOrigin},
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
-        Invoicing, NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
-        SubscriptionStatus, Terms,
+        AgreedPrices, Invoicing, NewSubscription, Notified, PriceChanges, Subscription,
+        SubscriptionEntry, SubscriptionFilter, SubscriptionStatus, Terms,
     },
     webhook::Body,
 };
@@ -237,18 +238,23 @@ pub(super) async fn create_subscription(
     let plan_version = new.plan_version.unwrap_or(plan.version);
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
-    check_fees(&prices, &new.fee_quantities)?;
+    let prices = agreed_prices(tx, prices, &new.prices).await?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
     let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
     let PlanVersionEntry { revision, adjustments, .. } = version;
-    let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
-    let mut subscription =
-        new.clone().decide(id, &customer, terms, (&prices, &adjustments), tx.now)?;
+    let terms = Terms {
+        plan_id: plan.id,
+        plan_version,
+        currency: plan.currency,
+        prices: &prices,
+        adjustments: &adjustments,
+    };
+    let mut subscription = new.clone().decide(id, &customer, terms, tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
         let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
         let start = subscription.start_date;
-        coupon.redeem(&mut subscription, &prices, start, tx.now)?;
+        coupon.redeem(&mut subscription, &prices.prices(), start, tx.now)?;
         rows::coupons::save_redeemed(tx, &coupon, &subscription)?;
     }
     let mut entry = SubscriptionEntry {
@@ -265,6 +271,10 @@ pub(super) async fn create_subscription(
         plan_since: None,
         terms_parts: 0,
     };
+    if !new.prices.is_empty() {
+        licenses::check_prices(tx, &entry.subscription).await?;
+        rows::plans::note_usage(tx, &mut entry).await?;
+    }
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
@@ -318,18 +328,20 @@ fn check_looked_at(found: usize) -> Result<(), Error> {
     )))
 }
 
-/// Refuses quantities of prices that are no fixed fees of the plan version.
-pub(super) fn check_fees(
-    prices: &[Price],
-    quantities: &BTreeMap<PriceId, Decimal>,
-) -> Result<(), Error> {
-    let is_fee = |id: &PriceId| prices.iter().any(|of| of.id == *id && of.charge.is_fixed());
-    match quantities.keys().find(|id| !is_fee(id)) {
-        Some(id) => {
-            Err(Error::constraint(format!("the price {id} is no fixed fee of the plan version")))
+/// Decides the prices that a subscription has of those of a plan version, with changes: some are made for it.
+pub(super) async fn agreed_prices(
+    tx: &mut Transaction<'_>,
+    of_version: Vec<Price>,
+    changes: &PriceChanges,
+) -> Result<AgreedPrices, Error> {
+    let placed = changes.placed();
+    let made = plan_versions::placed_prices(tx, &placed, PriceOrigin::Subscription).await?;
+    for (placed, price) in placed.iter().zip(&made) {
+        if let PlanPrice::Existing(_) = placed.price {
+            price.check_is_addon().map_err(|error| error.within(&placed.at))?;
         }
-        None => Ok(()),
     }
+    changes.decide(of_version, &placed, made)
 }
 
 /// Refuses a subscription of a customer that has too many.

@@ -23,7 +23,7 @@ use crate::{
     period::Change,
     plan::{Agreed, Placed, PlanPrice},
     price::NewPrice,
-    subscription::SubscriptionEntry,
+    subscription::{PriceInterval, SubscriptionEntry},
 };
 
 /// Cost of a subscription in its current billing period, now and with another price.
@@ -125,7 +125,12 @@ impl ReplacePrice {
         of: &SubscriptionEntry,
     ) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
-        let ids: Vec<_> = of.subscription.price_intervals.iter().map(|of| of.price_id).collect();
+        let mut ids = Vec::new();
+        for PriceInterval { price_id, .. } in &of.subscription.price_intervals {
+            if !ids.contains(price_id) {
+                ids.push(*price_id);
+            }
+        }
         let named = match &self.replaced {
             IdOr::Id(id) => *id,
             external => rows::prices::price(tx, external).await?.id,

@@ -1,0 +1,152 @@
+//! Prices of one subscription over HTTP (subscriptions 1.2, 1.3, 3.1).
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::subscriptions::Shop;
+
+impl Shop {
+    fn id(&self, place: usize) -> &Value {
+        &self.plan["prices"][place]["id"]
+    }
+
+    /// A price of usage, without a currency.
+    fn cheap(&self) -> Value {
+        json!({
+            "name": "Cheap", "item_id": self.plan["prices"][0]["item"]["id"], "cadence": "monthly",
+            "model_type": "unit", "unit_config": {"unit_amount": "0.08"},
+            "billable_metric_id": self.metric_id, "reference_id": "cheap",
+        })
+    }
+}
+
+fn prices(subscription: &Value) -> Vec<Value> {
+    let intervals = subscription["price_intervals"].as_array().unwrap();
+    intervals.iter().map(|of| of["price"].clone()).collect()
+}
+
+#[test]
+fn subscriptions_1_3_example_over_http() {
+    let shop = Shop::new();
+    let half = json!({
+        "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
+        "applies_to_price_ids": ["cheap"],
+    });
+    let of = shop.subscribe(json!({
+        "remove_prices": [{"price_id": shop.id(0)}],
+        "replace_prices": [{"replaces_price_id": shop.id(1), "fixed_price_quantity": 3}],
+        "add_prices": [{"price": shop.cheap()}],
+        "add_adjustments": [{"adjustment": half}],
+    }));
+    let found = prices(&of);
+    assert_eq!(found.len(), 2);
+    assert_eq!((&found[0]["id"], &found[0]["replaces_price_id"]), (shop.id(1), &Value::Null));
+    assert_eq!(of["fixed_fee_quantity_schedule"][0]["quantity"], 3);
+    assert_eq!((&found[1]["name"], &found[1]["currency"]), (&json!("Cheap"), &json!("EUR")));
+    let adjustment = &of["adjustment_intervals"][0];
+    assert_eq!(adjustment["adjustment"]["applies_to_price_ids"], json!([found[1]["id"]]));
+    let filter = json!({"field": "price_id", "operator": "includes", "values": [found[1]["id"]]});
+    assert_eq!(adjustment["adjustment"]["filters"], json!([filter]));
+    assert_eq!(
+        adjustment["applies_to_price_interval_ids"],
+        json!([of["price_intervals"][1]["id"]])
+    );
+}
+
+#[test]
+fn subscriptions_1_3_3_a_replacement_shows_what_it_replaces() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({"replace_prices": [{
+        "replaces_price_id": shop.id(0), "price": shop.cheap(), "price_id": null,
+        "discounts": [{"discount_type": "percentage", "percentage_discount": 0.5}],
+        "minimum_amount": "3", "maximum_amount": null,
+    }]}));
+    let found = prices(&of);
+    assert_eq!(&found[0]["replaces_price_id"], shop.id(0));
+    let own: Vec<_> = of["adjustment_intervals"].as_array().unwrap().iter().collect();
+    let types: Vec<_> = own.iter().map(|of| &of["adjustment"]["adjustment_type"]).collect();
+    assert_eq!(types, ["percentage_discount", "minimum"]);
+    assert!(own.iter().all(|of| of["adjustment"]["is_invoice_level"] == false));
+}
+
+#[test]
+fn subscriptions_1_2_dates_without_an_offset_are_those_of_the_customer() {
+    let shop = Shop::new();
+    let customer = json!({
+        "name": "Bea", "email": "bea@example.com", "external_customer_id": "bea",
+        "timezone": "America/New_York",
+    });
+    shop.host.post("/v1/customers", customer).ok(StatusCode::CREATED);
+    let of = shop.subscribe(json!({
+        "external_customer_id": "bea",
+        "add_prices": [{"price": shop.cheap(), "start_date": "2026-04-05", "end_date": "2026-05-05"}],
+    }));
+    let added = of["price_intervals"].as_array().unwrap().last().unwrap();
+    assert_eq!(added["start_date"], "2026-04-05T04:00:00.000000+00:00");
+    assert_eq!(added["end_date"], "2026-05-05T04:00:00.000000+00:00");
+}
+
+#[test]
+fn subscriptions_3_1_a_plan_change_has_prices_of_its_own() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({}));
+    let body = json!({
+        "change_option": "immediate", "external_plan_id": "pro",
+        "remove_prices": [{"price_id": shop.id(0)}], "add_prices": [{"price": shop.cheap()}],
+    });
+    let path = format!("/v1/subscriptions/{}/schedule_plan_change", of["id"].as_str().unwrap());
+    let after = shop.host.post(&path, body).ok(StatusCode::OK);
+    let running = after["price_intervals"].as_array().unwrap().iter();
+    let running = running.filter(|of| of["end_date"].is_null());
+    let names: Vec<_> = running.map(|of| of["price"]["name"].clone()).collect();
+    assert_eq!(names, ["Seats", "Cheap"]);
+}
+
+#[test]
+fn subscriptions_1_2_1_and_1_3_one_key_names_a_price() {
+    let shop = Shop::new();
+    let check = |name: &str, entry: Value, expect: &[&str]| {
+        let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+        new[name] = json!([entry]);
+        let problem = shop.host.post("/v1/subscriptions", new);
+        let problem = problem.error(400, "400-request-validation-errors");
+        let errors = problem["validation_errors"].as_array().unwrap();
+        let pointer = |text: &Value| text.as_str().unwrap().split(':').next().unwrap().to_owned();
+        let found: Vec<_> = errors.iter().map(pointer).collect();
+        assert_eq!(found, expect, "{entry}");
+    };
+    let (id, replaces) = (shop.id(0), shop.id(1));
+    check("add_prices", json!({}), &["/add_prices/0/price_id"]);
+    check("add_prices", json!({"price_id": id, "price": shop.cheap()}), &["/add_prices/0/price"]);
+    check("remove_prices", json!({}), &["/remove_prices/0/price_id"]);
+    check(
+        "remove_prices",
+        json!({"price_id": id, "external_price_id": "a"}),
+        &["/remove_prices/0/external_price_id"],
+    );
+    check(
+        "replace_prices",
+        json!({"replaces_price_id": replaces}),
+        &["/replace_prices/0/price_id"],
+    );
+    check(
+        "replace_prices",
+        json!({"replaces_price_id": replaces, "fixed_price_quantity": 1, "price_id": id}),
+        &["/replace_prices/0/fixed_price_quantity"],
+    );
+    check(
+        "replace_prices",
+        json!({"replaces_price_id": replaces, "fixed_price_quantity": -1}),
+        &["/replace_prices/0/fixed_price_quantity"],
+    );
+    check(
+        "add_prices",
+        json!({"price": shop.cheap(), "minimum_amount": "-1"}),
+        &["/add_prices/0/minimum_amount"],
+    );
+    let unknown = json!({
+        "external_customer_id": "ada", "external_plan_id": "nothing",
+        "add_prices": [{"price": shop.cheap()}],
+    });
+    shop.host.post("/v1/subscriptions", unknown).error(404, "404-resource-not-found");
+}

@@ -1,0 +1,246 @@
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::fee_quantity::check_quantity;
+use crate::{
+    Decimal, Error, IdOr, PriceId, Timestamp, limits,
+    plan::{Placed, PlanPrice},
+    price::{Adjustments, Price, References},
+};
+
+/// Changes to the prices of a plan version for one subscription (subscriptions 1.2, 1.3).
+///
+/// Those of the version are removed and replaced first, and then more are added: a replacement is in force as long as
+/// what it takes the place of would be. Each of the version's is named once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceChanges {
+    /// Prices to add to those of the version.
+    pub add: Vec<AddedPrice>,
+    /// Prices of the version to leave out.
+    pub remove: Vec<IdOr<PriceId>>,
+    /// Prices of the version to replace.
+    pub replace: Vec<ReplacedPrice>,
+}
+
+/// Price to add to a subscription, and when it is in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedPrice {
+    /// The price: one that is made for the subscription, or one of the account that came with no plan.
+    pub price: PlanPrice,
+    /// Its first instant: that of the subscription, or of its plan, where none is given.
+    pub start_date: Option<Timestamp>,
+    /// First instant after it: none where none is given.
+    pub end_date: Option<Timestamp>,
+    /// Adjustments of it in this subscription alone, beside its own.
+    pub adjustments: Adjustments,
+}
+
+/// Price of a plan version to replace for one subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplacedPrice {
+    /// The price of the version.
+    pub replaces: PriceId,
+    /// What takes its place.
+    pub by: Replacement,
+    /// Adjustments of that in this subscription alone, beside its own.
+    pub adjustments: Adjustments,
+}
+
+/// Replacement of a price of a plan version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Replacement {
+    /// Another price: one that is made for the subscription, or one of the account that came with no plan.
+    Price(PlanPrice),
+    /// The price itself, a fee, with another quantity from the start on.
+    Quantity(Decimal),
+}
+
+/// Prices that a subscription has from the start of a plan on.
+#[derive(Debug)]
+pub(crate) struct AgreedPrices {
+    pub(super) all: Vec<AgreedPrice>,
+    /// What the request calls those that it makes.
+    pub(super) references: References,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct AgreedPrice {
+    pub(crate) price: Price,
+    /// Field in which it was given, where it is none of the plan version.
+    pub(super) given_in: Option<String>,
+    pub(super) replaces: Option<PriceId>,
+    pub(super) quantity: Option<Decimal>,
+    pub(super) start_date: Option<Timestamp>,
+    pub(super) end_date: Option<Timestamp>,
+    pub(super) adjustments: Adjustments,
+}
+
+impl AddedPrice {
+    /// Adds a price from the start of the subscription on.
+    pub fn new(price: impl Into<PlanPrice>) -> Self {
+        let adjustments = Adjustments::default();
+        Self { price: price.into(), start_date: None, end_date: None, adjustments }
+    }
+}
+
+impl ReplacedPrice {
+    /// Replaces a price by another.
+    pub fn by(replaces: PriceId, price: impl Into<PlanPrice>) -> Self {
+        let by = Replacement::Price(price.into());
+        Self { replaces, by, adjustments: Adjustments::default() }
+    }
+
+    /// Gives a fee another quantity.
+    #[must_use]
+    pub fn quantity(fee: PriceId, quantity: Decimal) -> Self {
+        let by = Replacement::Quantity(quantity);
+        Self { replaces: fee, by, adjustments: Adjustments::default() }
+    }
+}
+
+impl From<Price> for AgreedPrice {
+    fn from(price: Price) -> Self {
+        Self {
+            price,
+            given_in: None,
+            replaces: None,
+            quantity: None,
+            start_date: None,
+            end_date: None,
+            adjustments: Adjustments::default(),
+        }
+    }
+}
+
+impl PriceChanges {
+    /// Tells whether nothing changes.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty() && self.replace.is_empty()
+    }
+
+    /// Says everything that is wrong with it, whatever it is of.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (list, found) in
+            [("add_prices", self.add.len()), ("replace_prices", self.replace.len())]
+        {
+            if found > limits::PRICES {
+                let message = format!("has {found} prices, expected at most {}", limits::PRICES);
+                return Err(Error::invalid(list, message));
+            }
+        }
+        for (index, of) in self.replace.iter().enumerate() {
+            if let Replacement::Quantity(quantity) = &of.by {
+                check_quantity(format!("replace_prices[{index}].fixed_price_quantity"), quantity)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the prices that it names or that are to be made: replacements, and then those that are added.
+    pub(crate) fn placed(&self) -> Vec<Placed> {
+        let replace = self.replace.iter().enumerate();
+        let replace = replace.filter_map(|(index, of)| match &of.by {
+            Replacement::Price(price) => Some(Placed::new("replace_prices", index, price)),
+            Replacement::Quantity(_) => None,
+        });
+        let add = self.add.iter().enumerate();
+        let add = add.map(|(index, of)| Placed::new("add_prices", index, &of.price));
+        replace.chain(add).collect()
+    }
+
+    /// Decides the prices that a subscription has, of those of a version and of those that are [placed](Self::placed).
+    pub(crate) fn decide(
+        &self,
+        of_version: Vec<Price>,
+        placed: &[Placed],
+        made: Vec<Price>,
+    ) -> Result<AgreedPrices, Error> {
+        let gone = self.gone(&of_version)?;
+        let references = Placed::references(placed, &made)?;
+        let mut made = made.into_iter();
+        let mut replaced = Vec::with_capacity(self.replace.len());
+        for (index, of) in self.replace.iter().enumerate() {
+            let at = format!("replace_prices[{index}]");
+            let place = of_version.iter().position(|price| price.id == of.replaces);
+            let Some((place, old)) = place.and_then(|place| Some((place, of_version.get(place)?)))
+            else {
+                return Err(none_of_version(&of.replaces).within(&at));
+            };
+            let (price, quantity, replaces) = match &of.by {
+                Replacement::Quantity(_) if !old.charge.is_fixed() => {
+                    let detail = format!("the price {} is of usage, which has no quantity", old.id);
+                    return Err(Error::constraint(detail));
+                }
+                Replacement::Quantity(quantity) => (old.clone(), Some(quantity.clone()), None),
+                Replacement::Price(_) => (next(&mut made)?, None, Some(old.id)),
+            };
+            let adjustments = of.adjustments.clone();
+            let given_in = Some(at);
+            let agreed = AgreedPrice { given_in, replaces, quantity, adjustments, ..price.into() };
+            replaced.push((place, agreed));
+        }
+        let mut all = Vec::with_capacity(of_version.len().saturating_add(self.add.len()));
+        for (place, price) in of_version.into_iter().enumerate() {
+            match replaced.iter().find(|(of, _)| *of == place) {
+                Some((_, agreed)) => all.push(agreed.clone()),
+                None if gone.contains(&price.id) => {}
+                None => all.push(price.into()),
+            }
+        }
+        for (index, of) in self.add.iter().enumerate() {
+            let AddedPrice { start_date, end_date, .. } = *of;
+            let adjustments = of.adjustments.clone();
+            let given_in = Some(format!("add_prices[{index}]"));
+            let price = next(&mut made)?;
+            all.push(AgreedPrice { given_in, start_date, end_date, adjustments, ..price.into() });
+        }
+        Ok(AgreedPrices { all, references })
+    }
+
+    /// Returns the prices of a version that are removed or replaced, each once.
+    fn gone(&self, of_version: &[Price]) -> Result<BTreeSet<PriceId>, Error> {
+        let removed = self.remove.iter().enumerate().map(|(index, named)| {
+            let found = of_version.iter().find(|price| match named {
+                IdOr::Id(id) => price.id == *id,
+                IdOr::External(external) => price.external_price_id.as_ref() == Some(external),
+            });
+            let found = found.map(|price| price.id);
+            (format!("remove_prices[{index}]"), found.ok_or_else(|| none_of_version(named)))
+        });
+        let replaced = self.replace.iter().enumerate();
+        let replaced =
+            replaced.map(|(index, of)| (format!("replace_prices[{index}]"), Ok(of.replaces)));
+        let mut gone = BTreeSet::new();
+        for (at, id) in removed.chain(replaced) {
+            let id = id?;
+            if !gone.insert(id) {
+                let message = format!("names the price {id}, which is removed or replaced twice");
+                return Err(Error::invalid(at, message));
+            }
+        }
+        Ok(gone)
+    }
+}
+
+impl AgreedPrices {
+    /// Returns the prices, each once.
+    pub(crate) fn prices(&self) -> Vec<Price> {
+        let mut known = BTreeSet::new();
+        let prices = self.all.iter().map(|of| &of.price);
+        prices.filter(|price| known.insert(price.id)).cloned().collect()
+    }
+}
+
+/// Takes the next of the prices that were placed.
+fn next(made: &mut impl Iterator<Item = Price>) -> Result<Price, Error> {
+    made.next().ok_or_else(|| Error::corrupt("a price was placed and is missing"))
+}
+
+fn none_of_version(named: &impl std::fmt::Display) -> Error {
+    Error::constraint(format!("the price {named} is none of the plan version"))
+}
