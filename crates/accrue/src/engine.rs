@@ -31,7 +31,7 @@ pub use self::{
         },
         syncing::InvoicingProvider,
         taxes::TaxProvider,
+        tick::Tick,
     },
     kernel::{Account, Attempt, Billing, Call, KeyedCall},
-    time::tick::Tick,
 };

@@ -113,6 +113,8 @@ ids! {
     MessageId,
     /// Id of a metric.
     MetricId,
+    /// Id of a migration of a plan's subscriptions.
+    MigrationId,
     /// Id of an attempt to collect an invoice.
     PaymentAttemptId,
     /// Id of a payment method.

@@ -212,7 +212,7 @@ pub use self::{
         BalanceTransactionId, CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId,
         DeliveryAttemptId, DimensionalPriceGroupId, IdError, IdOr, InvitationId, InvoiceId,
         InvoiceLineId, ItemId, LedgerEntryId, LicenseId, LicenseTypeId, MessageId, MetricId,
-        PaymentAttemptId, PaymentMethodId, PersonId, PlanId, PortalSessionId, PriceId,
+        MigrationId, PaymentAttemptId, PaymentMethodId, PersonId, PlanId, PortalSessionId, PriceId,
         PriceIntervalId, SessionId, SubscriptionChangeId, SubscriptionId, TopUpId,
         WebhookEndpointId,
     },

@@ -241,6 +241,8 @@ pub const LICENSES: usize = 5_000;
 pub const LICENSE_USAGE_DAYS: usize = 366;
 /// The most figures of a license on a day that its usage is computed of, for one answer.
 pub const LICENSE_FIGURES: usize = 100_000;
+/// The most subscriptions that a migration names.
+pub const MIGRATED: usize = 1_000;
 /// The most price intervals, and adjustment intervals, that a subscription has once they were changed.
 pub const INTERVALS: usize = 1_000;
 /// The longest session in the portal, in minutes (invoicing 16.3).

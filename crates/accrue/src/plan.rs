@@ -2,17 +2,22 @@
 
 mod change;
 mod filter;
+mod migration;
 mod prices;
 mod version;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::change::{Agreed, Placed};
 pub use self::{
     change::PlanVersionChange,
     filter::PlanFilter,
+    migration::{Migration, MigrationStatus, MigrationTiming, NewMigration},
     prices::PlanPrice,
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
+};
+pub(crate) use self::{
+    change::{Agreed, Placed},
+    migration::Moved,
 };
 use crate::{
     Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,

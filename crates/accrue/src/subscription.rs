@@ -12,6 +12,7 @@ mod interval;
 mod interval_changes;
 mod interval_edits;
 mod invoicing;
+mod migration;
 mod new;
 mod pending;
 mod period;
@@ -53,6 +54,7 @@ pub(crate) use self::{
     entry::{Notified, SubscriptionEntry},
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
+    migration::{Replaced, VersionMove},
     pending::{ChangeEnd, ChangeRequest, MadeByChange, PendingChange, effective_date},
     period::PeriodKey,
     plan_change::NextPlan,

@@ -7,7 +7,7 @@ use jiff::{
     civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZoneDatabase},
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Timeframe, Timestamp, TimestampError, time::civil_time};
 
@@ -179,6 +179,13 @@ impl CivilDate {
     /// Returns the next one; the last one of all has none behind it.
     pub(crate) fn tomorrow(self) -> Self {
         Self(self.0.tomorrow().unwrap_or(Date::MAX))
+    }
+}
+
+impl<'de> Deserialize<'de> for CivilDate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) mod ledgers;
 pub(super) mod licenses;
 pub(super) mod lists;
 pub(super) mod metrics;
+pub(super) mod migrations;
 pub(super) mod outbox;
 pub(super) mod parts;
 pub(super) mod payment_methods;

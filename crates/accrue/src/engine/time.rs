@@ -14,7 +14,7 @@ pub(super) mod invoicing;
 mod issuing;
 pub(super) mod judge;
 pub(super) mod one_off;
-mod pending_changes;
+pub(super) mod pending_changes;
 pub(super) mod plan_changes;
 pub(super) mod purchases;
 pub(super) mod rebilling;
@@ -23,7 +23,6 @@ pub(super) mod rewinding;
 mod squaring;
 pub(super) mod taxing;
 pub(super) mod thresholds;
-pub(super) mod tick;
 pub(super) mod transitions;
 pub(super) mod voiding;
 
@@ -59,6 +58,7 @@ impl CatchUp for Time {
                 Owner::Plan(..)
                 | Owner::Metrics
                 | Owner::DueDates
+                | Owner::Migration(_)
                 | Owner::SubscriptionChange(_) => {}
             }
         }

@@ -48,6 +48,8 @@ pub struct PlanVersionChange {
 pub(crate) struct Placed {
     pub(crate) at: String,
     pub(crate) price: PlanPrice,
+    /// Price of the version before whose place it takes.
+    pub(super) replaces: Option<PriceId>,
 }
 
 impl Placed {
@@ -58,7 +60,8 @@ impl Placed {
     }
 
     pub(crate) fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
-        Self { at: format!("{list}[{index}].price"), price: price.clone() }
+        let at = format!("{list}[{index}].price");
+        Self { at, price: price.clone(), replaces: None }
     }
 
     /// Returns what a request calls the prices that it makes.
@@ -165,10 +168,11 @@ impl PlanVersionChange {
         let stays = |id: &PriceId| match self.replace.iter().position(|(old, _)| old == id) {
             Some(index) => {
                 let (_, price) = self.replace.get(index)?;
-                Some(Placed::new("replace_prices", index, price))
+                let placed = Placed::new("replace_prices", index, price);
+                Some(Placed { replaces: Some(*id), ..placed })
             }
             None if gone.contains(id) => None,
-            None => Some(Placed { at: String::new(), price: (*id).into() }),
+            None => Some(Placed { at: String::new(), price: (*id).into(), replaces: None }),
         };
         let added = self.add.iter().enumerate();
         let added = added.map(|(index, price)| Placed::new("add_prices", index, price));

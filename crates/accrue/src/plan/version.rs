@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Agreed, PlanPrice, PlanVersion, prices};
+use super::{Agreed, Placed, PlanPrice, PlanVersion, prices};
 use crate::{
-    Error, PlanId, Timestamp,
-    price::{Cycle, NewAdjustment, Price, References, ScopedAdjustment},
+    Error, PlanId, PriceId, Timestamp,
+    price::{Cycle, NewAdjustment, Price, ScopedAdjustment},
 };
 
 /// Version of a plan, with its prices. It never changes.
@@ -18,6 +20,8 @@ pub struct PricedVersion {
     pub prices: Vec<Price>,
     /// Its adjustments, in the order in which they were given.
     pub adjustments: Vec<ScopedAdjustment>,
+    /// Prices of the version before by those that took their places.
+    pub replaces: BTreeMap<PriceId, PriceId>,
     /// Billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and a
     /// month where none has one.
     pub cycle: Cycle,
@@ -67,13 +71,16 @@ impl PricedVersion {
     pub(crate) fn decide(
         plan_id: PlanId,
         version: PlanVersion,
-        (prices, references): (Vec<Price>, &References),
+        (prices, placed): (Vec<Price>, &[Placed]),
         agreed: Agreed<'_>,
         now: Timestamp,
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
+        let references = Placed::references(placed, &prices)?;
+        let replaces = placed.iter().zip(&prices);
+        let replaces = replaces.filter_map(|(of, price)| Some((price.id, of.replaces?))).collect();
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
-        let adjustments = agreed.decide((plan_id, version), (&prices, references), now)?;
-        Ok(Self { plan_id, version, prices, adjustments, cycle, created_at: now })
+        let adjustments = agreed.decide((plan_id, version), (&prices, &references), now)?;
+        Ok(Self { plan_id, version, prices, adjustments, replaces, cycle, created_at: now })
     }
 }

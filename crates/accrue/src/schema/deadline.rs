@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, BackfillId, CustomerId, PlanId, SubscriptionChangeId, Timestamp, plan::PlanVersion,
+    AccountId, BackfillId, CustomerId, MigrationId, PlanId, SubscriptionChangeId, Timestamp,
+    plan::PlanVersion,
 };
 
 /// Whose deadline it is, and how far its applying has come.
@@ -31,6 +32,8 @@ pub(crate) enum Owner {
     Metrics,
     /// The due dates of the account's invoices are being recalculated.
     DueDates,
+    /// Subscriptions of a plan are moved to another version of it.
+    Migration(MigrationId),
     /// A change of a subscription expires.
     SubscriptionChange(SubscriptionChangeId),
 }

@@ -4,9 +4,9 @@ use super::{Owner, Slot};
 use crate::{
     AccountId, AdjustmentId, AlertId, ApiKeyId, AuditEntryId, BackfillId, CouponId, CreditBlockId,
     CreditNoteId, CustomerId, DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey,
-    InvitationId, InvoiceId, ItemId, LicenseId, LicenseTypeId, MessageId, MetricId, PersonId,
-    PlanId, PriceId, PricingUnit, RedemptionCode, SessionId, SubscriptionChangeId, SubscriptionId,
-    Timeframe, Timestamp, TopUpId, WebhookEndpointId,
+    InvitationId, InvoiceId, ItemId, LicenseId, LicenseTypeId, MessageId, MetricId, MigrationId,
+    PersonId, PlanId, PriceId, PricingUnit, RedemptionCode, SessionId, SubscriptionChangeId,
+    SubscriptionId, Timeframe, Timestamp, TopUpId, WebhookEndpointId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -80,7 +80,7 @@ macro_rules! parts {
 parts! {
     AdjustmentId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     DimensionalPriceGroupId,
-    ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash, MessageId, SubscriptionChangeId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId, LicenseId, LicenseTypeId,
+    ItemId, CellId, MetricId, MigrationId, PlanId, PriceId, Queue, MeterId, CellHash, MessageId, SubscriptionChangeId, SubscriptionId, TopUpId, WebhookEndpointId, AuditEntryId, InvitationId, PersonId, LicenseId, LicenseTypeId,
     SessionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
@@ -189,6 +189,7 @@ impl Part for Owner {
             Self::Backfill(id) => (b"b", id).add_to(key),
             Self::Metrics => b"m".add_to(key),
             Self::DueDates => b"d".add_to(key),
+            Self::Migration(id) => (b"g", id).add_to(key),
             Self::SubscriptionChange(id) => (b"s", id).add_to(key),
         }
     }

@@ -1,5 +1,7 @@
 //! Documents of plans, of their prices, and of the metrics that measure them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -47,6 +49,9 @@ pub(crate) struct PlanVersionEntry {
     /// Its adjustments, which never change either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) adjustments: Vec<ScopedAdjustment>,
+    /// Prices of the version before by those that took their places.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) replaces: BTreeMap<PriceId, PriceId>,
     /// The usage that its prices are of.
     #[serde(flatten)]
     pub(crate) priced: PricedUsage,
@@ -73,6 +78,7 @@ impl Default for PlanVersionEntry {
         Self {
             prices: Vec::new(),
             adjustments: Vec::new(),
+            replaces: BTreeMap::new(),
             priced: PricedUsage::default(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,

@@ -76,6 +76,13 @@ impl Cut {
 }
 
 impl PriceInterval {
+    /// Returns the quantities of a fee from an instant on.
+    pub(super) fn quantities_from(&self, at: Timestamp) -> BTreeMap<Timestamp, Decimal> {
+        let first = self.quantity(at).map(|of| (at, of.clone()));
+        let later = self.quantities.iter().filter(|(from, _)| at < **from);
+        first.into_iter().chain(later.map(|(from, of)| (*from, of.clone()))).collect()
+    }
+
     /// Tells whether its price is a fee.
     #[must_use]
     pub fn is_fee(&self) -> bool {

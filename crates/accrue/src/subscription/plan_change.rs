@@ -210,6 +210,7 @@ impl Subscription {
             anchor,
             anchored_at,
             carried,
+            migration_id: None,
         })
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BillingAnchor, BillingPeriods, Subscription};
 use crate::{
-    Carried, PlanId, Timestamp,
+    Carried, MigrationId, PlanId, Timestamp,
     plan::PlanVersion,
     price::{Cadence, Cycle},
     time::INSTANT,
@@ -31,6 +31,10 @@ pub struct PlanInterval {
     /// Fields of the subscription that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
+    /// Migration that brought it, where one did: another version of the same plan, in whose billing periods all that
+    /// stays goes on (subscriptions 5.6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration_id: Option<MigrationId>,
 }
 
 /// Stretch of the life of a subscription on one plan, whatever its versions (subscriptions 3.7).
@@ -122,6 +126,7 @@ impl Subscription {
             anchor: self.anchor,
             anchored_at: self.anchored_at.unwrap_or(self.start_date),
             carried: self.carried.clone(),
+            migration_id: None,
         }
     }
 
@@ -145,7 +150,9 @@ impl Subscription {
         &self,
         cycle: impl Fn(&mut dyn Iterator<Item = Cadence>) -> Cycle,
     ) -> BillingPeriods {
-        let plans = self.plan_intervals.as_slice();
+        let plans = self.plan_intervals.iter().enumerate();
+        let plans = plans.filter(|(place, of)| *place == 0 || of.migration_id.is_none());
+        let plans: Vec<_> = plans.map(|(_, of)| of).collect();
         let ends = plans.iter().skip(1).map(|of| Some(of.start_date)).chain([None]);
         let cycle_until = |from: Option<Timestamp>, until: Option<Timestamp>| {
             let own = self.price_intervals.iter().filter(|of| {

@@ -84,6 +84,7 @@ mod long_invoices;
 mod lost_races;
 mod matrix;
 mod messages;
+mod migrations;
 mod one_off;
 mod open_usage;
 mod own_prices;

@@ -1,7 +1,7 @@
 //! Changes of the plans of subscriptions.
 
 use crate::{
-    Currency, Error, InstantRange, Page, PageRequest, SubscriptionId,
+    Currency, Error, InstantRange, Page, PageRequest, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
         commands::{subscription_changes, subscriptions},
@@ -11,7 +11,7 @@ use crate::{
     },
     page::Listing,
     schema,
-    subscription::{NextPlan, PlanChange, PlanStretch, Subscription, Terms},
+    subscription::{NextPlan, PlanChange, PlanStretch, Subscription, SubscriptionEntry, Terms},
     webhook::Body,
 };
 
@@ -160,15 +160,35 @@ pub(super) async fn schedule_plan_change(
         };
         outbox::tell(tx, of.customer_id, tx.now, body).await?;
     }
+    save_plan_from(tx, &before, &mut entry, at).await?;
+    Ok(entry.subscription)
+}
+
+/// Writes a subscription that is on another plan, or another version of its plan, from an instant on, and tells of it.
+pub(super) async fn save_plan_from(
+    tx: &mut Transaction<'_>,
+    before: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
+    at: Timestamp,
+) -> Result<(), Error> {
     let (now, mut alerts) = (tx.now, Vec::new());
-    if at <= now.max(of.start_date) {
-        alerts = plan_changes::take_on(tx, &mut entry, at, now).await?;
+    if at <= now.max(before.subscription.start_date) {
+        alerts = plan_changes::take_on(tx, entry, at, now).await?;
     } else {
         plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
     }
-    subscription_changes::save_terms(tx, &before, &mut entry, at).await?;
-    plan_changes::judge(tx, &entry, &alerts, now).await?;
-    Ok(entry.subscription)
+    subscription_changes::save_terms(tx, before, entry, at).await?;
+    plan_changes::judge(tx, entry, &alerts, now).await
+}
+
+/// Writes a subscription whose terms have changed, from where they differ on.
+pub(super) async fn save_differences(
+    tx: &mut Transaction<'_>,
+    before: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let since = entry.subscription.terms_differ_since(&before.subscription);
+    subscription_changes::save_terms(tx, before, entry, since.unwrap_or(tx.now)).await
 }
 
 #[boxed]
@@ -184,9 +204,7 @@ async fn unschedule_plan_changes(
         return Err(Error::invalid("subscription_id", message).into());
     }
     rows::plans::note_usage(tx, &mut entry).await?;
-    let since = entry.subscription.terms_differ_since(&before.subscription);
-    let since = since.unwrap_or(tx.now);
-    subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
+    save_differences(tx, &before, &mut entry).await?;
     Ok(entry.subscription)
 }
 

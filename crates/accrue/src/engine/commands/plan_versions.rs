@@ -153,10 +153,10 @@ async fn priced_version(
     plan_id: PlanId,
     version: PlanVersion,
 ) -> Result<PricedVersion, Error> {
-    let PlanVersionEntry { prices, adjustments, cycle, created_at, .. } =
+    let PlanVersionEntry { prices, adjustments, replaces, cycle, created_at, .. } =
         rows::plans::plan_version(tx, plan_id, version).await?;
     let prices = rows::prices::prices(tx, &prices).await?;
-    Ok(PricedVersion { plan_id, version, prices, adjustments, cycle, created_at })
+    Ok(PricedVersion { plan_id, version, prices, adjustments, replaces, cycle, created_at })
 }
 
 /// Creates a version of a plan, and those of its prices that are new.
@@ -169,14 +169,14 @@ pub(in crate::engine) async fn create_version(
 ) -> Result<PricedVersion, Error> {
     let placed = prices;
     let prices = placed_prices(tx, placed, PriceOrigin::Plan).await?;
-    let references = Placed::references(placed, &prices)?;
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
-    let priced = PricedVersion::decide(plan_id, version, (prices, &references), agreed, tx.now)?;
+    let priced = PricedVersion::decide(plan_id, version, (prices, placed), agreed, tx.now)?;
     rows::prices::save_adjustments(tx, &priced.adjustments, agreed.latest())?;
     let entry = PlanVersionEntry {
         priced: PricedUsage::of(&priced.prices),
         prices: priced.prices.iter().map(|price| price.id).collect(),
         adjustments: priced.adjustments.clone(),
+        replaces: priced.replaces.clone(),
         cycle: priced.cycle,
         created_at: priced.created_at,
         ..PlanVersionEntry::default()
@@ -192,7 +192,7 @@ pub(super) async fn placed_prices(
     prices: &[Placed],
     origin: PriceOrigin,
 ) -> Result<Vec<Price>, Error> {
-    for Placed { at, price } in prices {
+    for Placed { at, price, .. } in prices {
         if let PlanPrice::New(new) = price {
             new.check().map_err(|error| error.within(at))?;
         }
@@ -200,7 +200,7 @@ pub(super) async fn placed_prices(
     let keys: Vec<_> = prices.iter().flat_map(|placed| keys_of(tx, &placed.price)).collect();
     tx.fetch(&keys).await?;
     let mut all = Vec::with_capacity(prices.len());
-    for Placed { at, price } in prices {
+    for Placed { at, price, .. } in prices {
         let price = price_to_use(tx, price, origin).await;
         all.push(price.map_err(|error| error.within(at))?);
     }

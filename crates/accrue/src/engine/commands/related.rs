@@ -127,6 +127,7 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
             version,
             prices: prices.collect(),
             adjustments: entry.adjustments,
+            replaces: entry.replaces,
             cycle: entry.cycle,
             created_at: entry.created_at,
         };

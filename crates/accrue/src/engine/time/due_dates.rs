@@ -57,7 +57,10 @@ pub(in crate::engine) async fn end(
 }
 
 /// Recalculates the due dates of the next customers.
-pub(super) async fn recalculate_some(account: &Account, deadline: Deadline) -> Result<(), Error> {
+pub(in crate::engine) async fn recalculate_some(
+    account: &Account,
+    deadline: Deadline,
+) -> Result<(), Error> {
     let index = Index::customers(account.id());
     let scan = index.scan(Timestamp::MIN, Timestamp::MAX, CUSTOMERS_TOGETHER);
     let scan = match &deadline.cursor {

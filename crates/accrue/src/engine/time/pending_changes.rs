@@ -14,7 +14,10 @@ use crate::{
 };
 
 /// Writes that a change has expired. Whoever meets it before finds that by its expiration time.
-pub(super) async fn expire(account: &Account, id: SubscriptionChangeId) -> Result<(), Error> {
+pub(in crate::engine) async fn expire(
+    account: &Account,
+    id: SubscriptionChangeId,
+) -> Result<(), Error> {
     apply_step(account.shared(), account.id(), &Expire { id }).await
 }
 

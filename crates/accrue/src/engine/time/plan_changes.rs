@@ -9,7 +9,7 @@ use crate::{
         time::judge,
     },
     schema::{self, PlanVersionEntry},
-    subscription::{Subscription, SubscriptionEntry},
+    subscription::{PlanInterval, Subscription, SubscriptionEntry},
     time::INSTANT,
     webhook::{Body, PlanVersionStep},
 };
@@ -23,6 +23,12 @@ pub(in crate::engine) async fn take_on(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let next = entry.subscription.plan_at(from);
+    if is_canceled(tx, &next).await? {
+        // Nobody has taken it back yet.
+        next.migration_id.into_iter().for_each(|id| entry.subscription.stay(id));
+        plans::note_usage(tx, entry).await?;
+        return Ok(Vec::new());
+    }
     let usage = plans::plan_version_of(tx, entry).await?.priced_of(entry).clone();
     let Subscription { id: subscription_id, customer_id, plan_id, plan_version, .. } =
         entry.subscription;
@@ -45,6 +51,13 @@ pub(in crate::engine) async fn take_on(
         outbox::tell(tx, customer_id, at, body).await?;
     }
     Ok(alerts.into_iter().filter(|alert| alert.enabled).collect())
+}
+
+/// Tells whether a migration that brings a version of a plan was canceled before.
+async fn is_canceled(tx: &mut Transaction<'_>, next: &PlanInterval) -> Result<bool, Error> {
+    let Some(id) = next.migration_id else { return Ok(false) };
+    let migration = tx.get(&schema::migration(tx.account, id)).await?;
+    Ok(migration.is_some_and(|of| of.is_canceled_by(next.start_date)))
 }
 
 /// Judges the alerts of a plan that a subscription has taken on, on the usage that there is (subscriptions 3.2).

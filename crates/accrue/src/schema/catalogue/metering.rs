@@ -6,8 +6,8 @@ mod tests;
 use crate::{
     AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId,
     DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, LicenseId,
-    LicenseTypeId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionChangeId, SubscriptionId,
-    Timeframe, Timestamp, TopUpId,
+    LicenseTypeId, MetricId, MigrationId, PlanId, PriceId, PricingUnit, SubscriptionChangeId,
+    SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -18,7 +18,7 @@ use crate::{
     license::{License, LicenseType},
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
-    plan::{Plan, PlanVersion},
+    plan::{Migration, Plan, PlanVersion},
     price::{DimensionalPriceGroup, Price, ScopedAdjustment},
     schema::{
         documents::*,
@@ -344,6 +344,15 @@ tables! {
 
     /// Metrics, and the meters that divide them, that every event is held against.
     metric_catalogue(account) -> Catalogue [guarded by AccountHead], read_often, resident;
+
+    /// A migration of the subscriptions of a plan.
+    migration(account, migration: MigrationId) -> Migration;
+
+    /// The migrations of a plan, by when they were created.
+    migration_by_plan(account, of: &Migration)
+        = (account, of.plan_id, of.created_at, of.id) -> Nothing {
+        list migrations_of_plan(account, plan: PlanId);
+    }
 
     /// Backfills that are pending, or about to be reverted, which none may overlap.
     open_backfills(account) -> OpenBackfills;

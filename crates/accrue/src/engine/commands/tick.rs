@@ -8,6 +8,7 @@ use crate::{
     Error, PlanId, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Billing,
+        commands::migrations::migrate_some,
         kernel::{Command, Patience, Stop, Transaction, apply_step},
         rows::{account, subscriptions},
         time::{
@@ -119,6 +120,7 @@ impl Billing {
             }
             Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
             Owner::DueDates => recalculate_some(&account, deadline).await,
+            Owner::Migration(id) => migrate_some(&account, id, deadline).await,
             Owner::SubscriptionChange(id) => expire(&account, id).await,
         }
     }
