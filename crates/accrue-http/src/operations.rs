@@ -19,6 +19,7 @@ mod items;
 mod license_types;
 mod licenses;
 mod metrics;
+mod migrations;
 mod payment_methods;
 mod payments;
 mod ping;
@@ -53,6 +54,7 @@ const SERVED: &[&[Operation]] = &[
     prices::OPERATIONS,
     dimensional_price_groups::OPERATIONS,
     plans::OPERATIONS,
+    migrations::OPERATIONS,
     subscriptions::OPERATIONS,
     license_types::OPERATIONS,
     licenses::OPERATIONS,

@@ -21,6 +21,7 @@ pub(crate) mod ledger;
 pub(crate) mod licenses;
 pub(crate) mod messages;
 pub(crate) mod metrics;
+pub(crate) mod migrations;
 pub(crate) mod new_entries;
 pub(crate) mod not_built;
 pub(crate) mod pages;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import Orb from 'orb-billing';
+
 import { client } from './client.mjs';
 import { all, fee, ids, newPlan, unique, usagePrice } from './fixtures.mjs';
 
@@ -49,4 +51,14 @@ test('a plan has versions, and one that is the default, by both ids', async () =
   assert.equal(two.version, 2);
   const three = await client.beta.externalPlanID.setDefaultPlanVersion(external, { version: 3 });
   assert.equal(three.version, 3);
+});
+
+test('a plan has no migrations yet', async () => {
+  const { plan } = await newPlan();
+  // No operation makes one: hosts do, through the library.
+  assert.deepEqual(await all(client.plans.migrations.list(plan.id)), []);
+  const unknown = { plan_id: plan.id };
+  for (const call of ['retrieve', 'cancel']) {
+    await assert.rejects(client.plans.migrations[call](plan.id, unknown), Orb.ResourceNotFound);
+  }
 });

@@ -327,6 +327,10 @@ class Suite(unittest.TestCase):
         CLIENT.plans.update(plan.id, metadata={"a": "1"})
         CLIENT.plans.external_plan_id.update(external, metadata={"b": "2"})
         self.assertEqual(CLIENT.plans.fetch(plan.id).metadata, {"a": "1", "b": "2"})
+        self.assertEqual(list(CLIENT.plans.migrations.list(plan.id)), [])
+        for call in (CLIENT.plans.migrations.retrieve, CLIENT.plans.migrations.cancel):
+            with self.assertRaises(orb.ResourceNotFound):
+                call(plan.id, plan_id=plan.id)
         beta, by_external_id = CLIENT.beta, CLIENT.beta.external_plan_id
         added = [{"price": fee(metric.item)}]
         second = beta.create_plan_version(plan.id, version=2, add_prices=added)
@@ -509,8 +513,8 @@ class Suite(unittest.TestCase):
         with self.assertRaises(orb.ResourceNotFound):
             CLIENT.subscriptions.fetch(staged.id)
         rows = list(changes.list(customer_id=customer.id, status="pending", limit=1))
-        self.assertEqual(rows[-1].id, change.id)
-        self.assertIsNone(rows[-1].subscription_id)
+        row = next(row for row in rows if row.id == change.id)
+        self.assertEqual((len(rows), row.subscription_id), (2, None))
         paid = {"mark_as_paid": True, "payment_notes": "cash", "description": "till"}
         applied = changes.apply(change.id, previously_collected_amount="25.00", **paid)
         self.assertEqual((applied.status, applied.subscription.id), ("applied", staged.id))

@@ -10,13 +10,14 @@ use std::{
 
 use accrue::{
     AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PageRequest, PaymentGateway,
-    SeededEntropy, TaxProvider, Timestamp,
+    PlanId, SeededEntropy, TaxProvider, Timestamp,
     account::Configuration,
     customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{
         CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment, TaxAmount, TaxOutcome,
         TaxRequest,
     },
+    plan::{MigrationTiming, NewMigration, PlanVersion},
     store::Store,
     webhook::{SentMessageFilter, WebhookKey},
 };
@@ -144,6 +145,19 @@ impl Door {
         let account = self.billing.account(account());
         let sent = block_on(account.list_sent_messages(&filter, &page)).expect("the store answers");
         sent.data[0].id.to_string()
+    }
+
+    /// Has a subscription of a plan moved to its second version at the end of its term, and returns the migration's id.
+    pub(super) fn migrate(&self, plan: &str, subscription: &str) -> String {
+        let plan: PlanId = plan.parse().expect("an id");
+        let new = NewMigration {
+            when: MigrationTiming::EndOfTerm,
+            subscriptions: Some(vec![subscription.parse().expect("an id")]),
+            ..NewMigration::to(PlanVersion::new(2))
+        };
+        let account = self.billing.account(account());
+        let call = account.migrate_plan(plan, new);
+        block_on(call.into_future()).expect("the store takes it").id.to_string()
     }
 
     /// Asks once, and lets others have their turn when it offers that; there is no answer where the

@@ -58,11 +58,16 @@ fn of_price_groups(Scene { metric, price_group, .. }: &Scene) -> Vec<Case> {
     ]
 }
 
-fn of_plans(Scene { plan, .. }: &Scene) -> Vec<Case> {
+fn of_plans(Scene { plan, migration, .. }: &Scene) -> Vec<Case> {
     let external = "/plans/external_plan_id/plan";
     vec![
         get("GET /plans", "/plans"),
         get("GET /plans/{plan_id}", format!("/plans/{plan}")),
+        get("GET /plans/{plan_id}/migrations", format!("/plans/{plan}/migrations")),
+        get(
+            "GET /plans/{plan_id}/migrations/{migration_id}",
+            format!("/plans/{plan}/migrations/{migration}"),
+        ),
         get("GET /plans/external_plan_id/{external_plan_id}", external),
         get("GET /plans/{plan_id}/versions/{version}", format!("/plans/{plan}/versions/2")),
         get(

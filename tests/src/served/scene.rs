@@ -22,6 +22,8 @@ pub struct Scene {
     pub price: String,
     pub price_group: String,
     pub plan: String,
+    /// A migration of the plan that nobody has planned yet.
+    pub migration: String,
     pub fee: String,
     pub subscription: String,
     pub cancelled: String,
@@ -204,6 +206,7 @@ impl Scene {
         let endpoint = endpoint("https://hooks.example.com");
         let message = door.fan_out_one();
         let [pending_creation, pending_quantity] = staged(&door, &buyer, &plan, &fee);
+        let migration = door.migrate(&plan, &subscription);
         let store = copied(&*store);
         Self {
             store,
@@ -214,6 +217,7 @@ impl Scene {
             price,
             price_group,
             plan,
+            migration,
             fee,
             subscription,
             cancelled,

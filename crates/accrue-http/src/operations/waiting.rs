@@ -1,4 +1,4 @@
-use crate::operation::Method::{self, Get, Post};
+use crate::operation::Method::{self, Post};
 
 /// Operations of the API that are not served, and what they wait for.
 pub(crate) struct Waiting {
@@ -10,20 +10,10 @@ pub(crate) struct Waiting {
 pub(crate) type Unserved = (Method, &'static str, &'static str);
 
 /// Every operation that is not served.
-pub(crate) const WAITING: &[Waiting] = &[
-    Waiting {
-        what: "migrations from a plan version to another",
-        operations: &[
-            (Get, "/plans/{plan_id}/migrations", "plans.migrations.list"),
-            (Get, "/plans/{plan_id}/migrations/{migration_id}", "plans.migrations.retrieve"),
-            (Post, "/plans/{plan_id}/migrations/{migration_id}/cancel", "plans.migrations.cancel"),
-        ],
-    },
-    Waiting {
-        what: "subscriptions that change their phase or trial",
-        operations: &[
-            (Post, "/subscriptions/{subscription_id}/trigger_phase", "subscriptions.trigger_phase"),
-            (Post, "/subscriptions/{subscription_id}/update_trial", "subscriptions.update_trial"),
-        ],
-    },
-];
+pub(crate) const WAITING: &[Waiting] = &[Waiting {
+    what: "subscriptions that change their phase or trial",
+    operations: &[
+        (Post, "/subscriptions/{subscription_id}/trigger_phase", "subscriptions.trigger_phase"),
+        (Post, "/subscriptions/{subscription_id}/update_trial", "subscriptions.update_trial"),
+    ],
+}];

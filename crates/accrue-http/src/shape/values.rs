@@ -6,8 +6,8 @@ use accrue::{
     AdjustmentId, AdjustmentIntervalId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId,
     Currency, CustomerId, Decimal, Description, DimensionalPriceGroupId, Email, EventKey,
     EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, LicenseId, LicenseTypeId,
-    MessageId, Metadata, MetadataUpdate, MetricId, Name, PaymentMethodId, PlanId, PriceId,
-    PriceIntervalId, PricingUnit, PropertyName, RedemptionCode, SubscriptionChangeId,
+    MessageId, Metadata, MetadataUpdate, MetricId, MigrationId, Name, PaymentMethodId, PlanId,
+    PriceId, PriceIntervalId, PricingUnit, PropertyName, RedemptionCode, SubscriptionChangeId,
     SubscriptionId, Timestamp, TopUpId, WebhookEndpointId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
@@ -359,6 +359,7 @@ ids! {
     MessageId: "webhook event",
     DimensionalPriceGroupId: "dimensional price group",
     MetricId: "metric",
+    MigrationId: "migration",
     PaymentMethodId: "payment method",
     PlanId: "plan",
     PriceId: "price",

@@ -463,7 +463,11 @@ impl PlanVersion {
 }
 
 fn prices(version: &PricedVersion, related: &Related) -> Vec<Price> {
-    version.prices.iter().map(|price| Price::of(&adjusted(price, version), related)).collect()
+    let prices = version.prices.iter().map(|price| {
+        let replaced = version.replaces.get(&price.id).copied();
+        Price::of(&adjusted(price, version), related).in_place_of(replaced)
+    });
+    prices.collect()
 }
 
 /// Returns a price with what a version adjusts of it by itself, behind its own adjustments (invoicing 14.4).

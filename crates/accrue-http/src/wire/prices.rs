@@ -119,7 +119,7 @@ response! {
         composite_price_filters: Nothing,
         /// Always null: plans have no phases.
         plan_phase_order: Nothing,
-        /// Id of the price of the plan whose place it takes for a subscription.
+        /// Id of the price whose place it takes, for a subscription or in a version of a plan.
         replaces_price_id: Option<String>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
@@ -288,7 +288,7 @@ impl Price {
         Self { common, config: Config::of(price.charge.model()) }
     }
 
-    /// Shows the price of the plan whose place it takes.
+    /// Shows the price whose place it takes.
     pub(crate) fn in_place_of(mut self, replaced: Option<PriceId>) -> Self {
         self.common.replaces_price_id = replaced.map(|id| id.to_string());
         self

@@ -45,6 +45,7 @@ mod licenses;
 mod line_items;
 mod messages;
 mod metrics;
+mod migrations;
 mod one_off;
 mod own;
 mod own_prices;

@@ -227,7 +227,6 @@ fn wire_5_3_one_customer_and_one_plan_are_named() {
 fn wire_5_3_what_no_subscription_has_is_not_available() {
     let shop = Shop::new();
     for (name, value) in [
-        ("add_prices", json!([{"allocation_price": {}}])),
         ("credits_overage_rate", json!(1)),
         ("filter", json!("a = 1")),
         ("initial_phase_order", json!(1)),

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ pub struct PlanVersionChange {
 pub(crate) struct Placed {
     pub(crate) at: String,
     pub(crate) price: PlanPrice,
-    /// Price of the version before whose place it takes.
+    /// Price of an earlier version whose place it takes.
     pub(super) replaces: Option<PriceId>,
 }
 
@@ -143,11 +143,11 @@ impl<'a> Agreed<'a> {
 }
 
 impl PlanVersionChange {
-    /// Decides the prices of the version, given those of the latest one.
+    /// Decides the prices of the version, given those of the latest one, and which of them took whose places.
     pub(crate) fn decide(
         &self,
         next: PlanVersion,
-        latest: &[PriceId],
+        (latest, replaces): (&[PriceId], &BTreeMap<PriceId, PriceId>),
     ) -> Result<Vec<Placed>, Error> {
         if let Some(version) = self.version.filter(|version| *version != next) {
             let (found, next) = (version.number(), next.number());
@@ -172,7 +172,10 @@ impl PlanVersionChange {
                 Some(Placed { replaces: Some(*id), ..placed })
             }
             None if gone.contains(id) => None,
-            None => Some(Placed { at: String::new(), price: (*id).into(), replaces: None }),
+            None => {
+                let replaces = replaces.get(id).copied();
+                Some(Placed { at: String::new(), price: (*id).into(), replaces })
+            }
         };
         let added = self.add.iter().enumerate();
         let added = added.map(|(index, price)| Placed::new("add_prices", index, price));

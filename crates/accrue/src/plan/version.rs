@@ -20,7 +20,7 @@ pub struct PricedVersion {
     pub prices: Vec<Price>,
     /// Its adjustments, in the order in which they were given.
     pub adjustments: Vec<ScopedAdjustment>,
-    /// Prices of the version before by those that took their places.
+    /// Prices of earlier versions by those that took their places.
     pub replaces: BTreeMap<PriceId, PriceId>,
     /// Billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and a
     /// month where none has one.

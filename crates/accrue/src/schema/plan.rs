@@ -49,7 +49,7 @@ pub(crate) struct PlanVersionEntry {
     /// Its adjustments, which never change either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) adjustments: Vec<ScopedAdjustment>,
-    /// Prices of the version before by those that took their places.
+    /// Prices of earlier versions by those that took their places.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) replaces: BTreeMap<PriceId, PriceId>,
     /// The usage that its prices are of.

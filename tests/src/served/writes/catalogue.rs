@@ -60,7 +60,7 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
     ]
 }
 
-fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
+fn of_plans(Scene { item, metric, plan, migration, .. }: &Scene) -> Vec<Case> {
     let price = json!({
         "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
         "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric,
@@ -80,6 +80,12 @@ fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
     let external = "/plans/external_plan_id/plan";
     vec![
         case("POST /plans", "/plans".to_owned(), &new, 201),
+        case(
+            "POST /plans/{plan_id}/migrations/{migration_id}/cancel",
+            format!("/plans/{plan}/migrations/{migration}/cancel"),
+            &Value::Null,
+            200,
+        ),
         case("PUT /plans/{plan_id}", format!("/plans/{plan}"), &change, 200),
         case("PUT /plans/external_plan_id/{external_plan_id}", external.to_owned(), &change, 200),
         case("POST /plans/{plan_id}/versions", format!("/plans/{plan}/versions"), &version, 201),

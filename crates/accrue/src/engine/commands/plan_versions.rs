@@ -268,7 +268,7 @@ async fn change_plan_version(
     let plan = rows::plans::plan(tx, plan).await?;
     let latest = rows::plans::plan_version(tx, plan.id, plan.latest_version).await?;
     let version = plan.latest_version.next()?;
-    let prices = change.decide(version, &latest.prices)?;
+    let prices = change.decide(version, (&latest.prices, &latest.replaces))?;
     let agreed = Agreed::changed(&latest.adjustments, change);
     let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
