@@ -206,7 +206,7 @@ fn subscriptions_1_2_4_amounts_and_discounts_are_adjustments_of_that_price_alone
     assert_eq!(own[0].adjustment, Adjustment::Discount(Discount::Amount(number("5"))));
     assert_eq!(own[1].adjustment, Adjustment::Minimum(number("30")));
     changed.invoiced.use_at("a", JANUARY, "10");
-    fixture.set("2027-02-01T00:00:00Z");
+    fixture.tick_at("2027-02-01T00:00:00Z");
     let cost = fixture.cost(&made, &january());
     assert_eq!(cost.lines[2].total, number("30"), "10 less 5, and 30 at least");
 

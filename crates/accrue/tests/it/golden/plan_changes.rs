@@ -1,6 +1,6 @@
 use accrue::{
     metric::Metric,
-    plan::NewPlanVersion,
+    plan::{MigrationTiming, NewMigration, NewPlanVersion},
     price::{Adjustment, FilterOperator, FilterValues, NewAdjustment, PriceClass, PriceFilter},
     subscription::{
         BillingCycleAlignment, IntervalChanges, NewAdjustmentInterval, NewSubscription, PlanChange,
@@ -10,8 +10,8 @@ use accrue::{
 
 use crate::support::fixture::{Fixture, number, run};
 
-/// A subscription whose plan has changed, another whose plan will, with an adjustment of its own, and a third that is
-/// on another version of its plan.
+/// A subscription whose plan has changed, another whose plan will, with an adjustment of its own, a third that is
+/// on another version of its plan, and a fourth that a migration is to move to it.
 pub(super) fn change(fixture: &Fixture, sum: &Metric) {
     let [one, other] = ["1", "2"].map(|amount| {
         let prices = [fixture.usage_at(amount, sum), fixture.advance_fee(amount)];
@@ -46,4 +46,11 @@ pub(super) fn change(fixture: &Fixture, sum: &Metric) {
     run(fixture.account.change_intervals(changing, changes)).unwrap();
     let versioned = PlanChange { plan_version: Some(version), ..PlanChange::immediate(one.id) };
     run(fixture.account.schedule_plan_change(subscribe("versioned"), versioned)).unwrap();
+    let migrated = subscribe("migrated");
+    let migration = NewMigration {
+        when: MigrationTiming::EndOfTerm,
+        subscriptions: Some(vec![migrated]),
+        ..NewMigration::to(version)
+    };
+    run(fixture.account.migrate_plan(one.id, migration)).unwrap();
 }
