@@ -38,8 +38,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         let mut new = new.billed(Cadence::Monthly, unit).charge(charge);
         new.conversion_rate = worth.map(number);
         let price = new.decide(PriceId::from_bytes(id(place)), None, of.created_at).unwrap();
-        let none = BTreeMap::new();
-        let interval = cut(&of, &none).interval(&price);
+        let interval = cut(&of).interval(&price);
         of.price_intervals.push(interval);
         prices.push(Arc::new(price));
     }

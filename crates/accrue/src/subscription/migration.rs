@@ -221,9 +221,10 @@ impl Subscription {
         let Some(at) = self.moves_with(id).filter(|at| self.start_date < *at) else { return };
         let until = self.changes_plan_after(at);
         self.plan_intervals.retain(|of| of.migration_id != Some(id));
-        let goes_on = |end: &mut Option<Timestamp>| match *end == Some(at) {
-            true => *end = until,
-            false => {}
+        let goes_on = |end: &mut Option<Timestamp>| {
+            if *end == Some(at) {
+                *end = until;
+            }
         };
         self.price_intervals.retain(|of| of.start_date != at);
         self.adjustment_intervals.retain(|of| of.start_date != at);

@@ -1,6 +1,6 @@
 //! The edits of a subscription's terms, and what is due of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{sample::*, *};
 use crate::{

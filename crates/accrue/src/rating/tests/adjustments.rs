@@ -142,14 +142,14 @@ fn units_of_several_discounts_are_taken_off_together() {
 #[test]
 fn subscriptions_2_4_prices_share_that_have_one_cadence_mode_currency_and_day() {
     let groups = |change: fn(&mut crate::price::Price, &mut PriceInterval)| {
-        let (mut of, none) = (subscription(), BTreeMap::new());
+        let mut of = subscription();
         let fee = || fee("1", BillingMode::InArrear);
         let mut prices = [0, 1].map(|place| {
             let mut price = price(fee(), Cadence::Monthly, Adjustments::default());
             Arc::make_mut(&mut price).id = price_id(place);
             price
         });
-        of.price_intervals = prices.iter().map(|price| cut(&of, &none).interval(price)).collect();
+        of.price_intervals = prices.iter().map(|price| cut(&of).interval(price)).collect();
         change(Arc::make_mut(&mut prices[1]), &mut of.price_intervals[1]);
         of.adjustment_intervals.push(AdjustmentInterval {
             id: AdjustmentIntervalId::from_bytes([1; 16]),
