@@ -4,10 +4,9 @@
 mod tests;
 
 use crate::{
-    AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId,
-    DimensionalPriceGroupId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, LicenseId,
-    LicenseTypeId, MetricId, MigrationId, PlanId, PriceId, PricingUnit, SubscriptionChangeId,
-    SubscriptionId, Timeframe, Timestamp, TopUpId,
+    AccountId, AdjustmentId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error,
+    EventKey, ExternalId, IdempotencyKey, ItemId, LicenseId, LicenseTypeId, MetricId, PlanId,
+    PricingUnit, SubscriptionChangeId, SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
@@ -18,8 +17,8 @@ use crate::{
     license::{License, LicenseType},
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
-    plan::{Migration, Plan, PlanVersion},
-    price::{DimensionalPriceGroup, Price, ScopedAdjustment},
+    plan::PlanVersion,
+    price::ScopedAdjustment,
     schema::{
         documents::*,
         index::Index,
@@ -345,15 +344,6 @@ tables! {
     /// Metrics, and the meters that divide them, that every event is held against.
     metric_catalogue(account) -> Catalogue [guarded by AccountHead], read_often, resident;
 
-    /// A migration of the subscriptions of a plan.
-    migration(account, migration: MigrationId) -> Migration;
-
-    /// The migrations of a plan, by when they were created.
-    migration_by_plan(account, of: &Migration)
-        = (account, of.plan_id, of.created_at, of.id) -> Nothing {
-        list migrations_of_plan(account, plan: PlanId);
-    }
-
     /// Backfills that are pending, or about to be reverted, which none may overlap.
     open_backfills(account) -> OpenBackfills;
 
@@ -364,60 +354,6 @@ tables! {
         key overlay_day(day: Day);
         read read_overlay(backfill: BackfillId);
     }
-
-    /// A plan.
-    plan(account, plan: PlanId) -> Plan, read_often;
-
-    /// An alert of a version of a plan.
-    plan_alert(account, alert: AlertId)
-        -> AlertEntry [guarded by AccountHead], read_often, resident;
-
-    /// Plans, by when they were created.
-    plan_by_time(account, of: &Plan) = (account, of.created_at, of.id) -> Nothing {
-        list plans(account);
-    }
-
-    /// A plan by its alias.
-    plan_external(account, alias: &ExternalId) -> PlanAlias, read_often;
-
-    /// The prices and the alerts of a version of a plan.
-    plan_version(account, plan: PlanId, version: PlanVersion)
-        -> PlanVersionEntry [guarded by AccountHead], read_often, resident;
-
-    /// A price.
-    price(account, price: PriceId) -> Price [guarded by AccountHead], read_often, resident;
-
-    /// The prices of a dimensional price group, by when they were created.
-    price_by_group(account, group: DimensionalPriceGroupId, of: &Price)
-        = (account, group, of.created_at, of.id) -> Nothing {
-        list prices_of_group(account, group: DimensionalPriceGroupId);
-    }
-
-    /// Prices, by when they were created.
-    price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {
-        list prices(account);
-    }
-
-    /// A price by its alias.
-    price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
-
-    /// A dimensional price group.
-    price_group(account, group: DimensionalPriceGroupId) -> DimensionalPriceGroup, read_often;
-
-    /// The dimensional price groups of a metric, by when they were created.
-    price_group_by_metric(account, of: &DimensionalPriceGroup)
-        = (account, of.metric_id, of.created_at, of.id) -> Nothing {
-        list dimensional_price_groups_of_metric(account, metric: MetricId);
-    }
-
-    /// Dimensional price groups, by when they were created.
-    price_group_by_time(account, of: &DimensionalPriceGroup)
-        = (account, of.created_at, of.id) -> Nothing {
-        list dimensional_price_groups(account);
-    }
-
-    /// A dimensional price group by its alias.
-    price_group_external(account, alias: &ExternalId) -> DimensionalPriceGroupAlias, read_often;
 
     /// The record of a keyed operation (§4.5), by the epoch in which it completed.
     record(epoch: Epoch, account, key: &IdempotencyKey) -> Record {
