@@ -41,6 +41,7 @@ pub use self::{
         AdjustmentIntervalEdit, IntervalAdjustment, IntervalChanges, IntervalDate,
         NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit,
     },
+    migration::VersionMoved,
     new::NewSubscription,
     pending::{ChangeStatus, ChangeType, SubscriptionChange, SubscriptionChangeFilter},
     period::{BillingPeriods, Days},

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::PlanVersion;
@@ -121,7 +123,9 @@ impl NewMigration {
             let message = format!("has {found} subscriptions, expected at most {most}");
             return Err(Error::invalid("subscriptions", message));
         }
-        let Self { version, when, subscriptions } = self;
+        let Self { version, when, mut subscriptions } = self;
+        let mut known = BTreeSet::new();
+        subscriptions.iter_mut().for_each(|ids| ids.retain(|id| known.insert(*id)));
         Ok(Migration {
             id,
             plan_id,

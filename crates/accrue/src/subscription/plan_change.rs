@@ -210,14 +210,15 @@ impl Subscription {
             anchor,
             anchored_at,
             carried,
-            migration_id: None,
+            moved: None,
         })
     }
 
     /// Drops the changes of plan that are still to come: what was cut for the first one goes on, and what was to
     /// start with it is gone (subscriptions 3.3). Tells whether there were any.
     pub(crate) fn drop_plan_changes(&mut self, now: Timestamp) -> bool {
-        let mut upcoming = self.plan_intervals.iter().filter(|of| now < of.start_date);
+        let plans = self.plan_intervals.iter().filter(|of| of.moved.is_none());
+        let mut upcoming = plans.filter(|of| now < of.start_date);
         let Some(at) = upcoming.next().map(|of| of.start_date) else { return false };
         self.plan_intervals.retain(|of| of.start_date < at);
         self.price_intervals.retain(|of| of.start_date < at);

@@ -2,9 +2,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, Subscription};
+use super::{BillingAnchor, BillingPeriods, Subscription, VersionMoved};
 use crate::{
-    Carried, MigrationId, PlanId, Timestamp,
+    Carried, PlanId, Timestamp,
     plan::PlanVersion,
     price::{Cadence, Cycle},
     time::INSTANT,
@@ -31,10 +31,10 @@ pub struct PlanInterval {
     /// Fields of the subscription that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
-    /// Migration that brought it, where one did: another version of the same plan, in whose billing periods all that
-    /// stays goes on (subscriptions 5.6).
+    /// Move of a migration that brought it, where one did: to another version of the same plan, in whose billing
+    /// periods all that stays goes on (subscriptions 5.6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub migration_id: Option<MigrationId>,
+    pub moved: Option<Box<VersionMoved>>,
 }
 
 /// Stretch of the life of a subscription on one plan, whatever its versions (subscriptions 3.7).
@@ -126,7 +126,7 @@ impl Subscription {
             anchor: self.anchor,
             anchored_at: self.anchored_at.unwrap_or(self.start_date),
             carried: self.carried.clone(),
-            migration_id: None,
+            moved: None,
         }
     }
 
@@ -151,7 +151,7 @@ impl Subscription {
         cycle: impl Fn(&mut dyn Iterator<Item = Cadence>) -> Cycle,
     ) -> BillingPeriods {
         let plans = self.plan_intervals.iter().enumerate();
-        let plans = plans.filter(|(place, of)| *place == 0 || of.migration_id.is_none());
+        let plans = plans.filter(|(place, of)| *place == 0 || of.moved.is_none());
         let plans: Vec<_> = plans.map(|(_, of)| of).collect();
         let ends = plans.iter().skip(1).map(|of| Some(of.start_date)).chain([None]);
         let cycle_until = |from: Option<Timestamp>, until: Option<Timestamp>| {

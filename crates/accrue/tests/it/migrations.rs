@@ -7,8 +7,9 @@ use accrue::{
         Migration, MigrationStatus, MigrationTiming, NewMigration, PlanVersion, PlanVersionChange,
     },
     subscription::{
-        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, PlanChange,
-        PriceChanges, ReplacedPrice, Subscription,
+        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges,
+        NewAdjustmentInterval, NewPriceInterval, NewSubscription, PlanChange, PriceChanges,
+        PriceIntervalEdit, ReplacedPrice, Subscription,
     },
     webhook::Body,
 };
@@ -423,4 +424,124 @@ fn a_migration_goes_on_where_it_was_left_and_touches_each_subscription_once() {
     let moved = fixture.messages();
     let moved = moved.iter().filter(|of| matches!(of.body, Body::PlanVersionChanged { .. }));
     assert_eq!(moved.count(), 251);
+}
+
+#[test]
+fn subscriptions_5_6_a_move_that_is_taken_back_leaves_what_others_have_done_at_its_instant() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31"), fixture.advance_fee("62")]);
+    let fixture = changed.fixture();
+    let [stays, goes] =
+        [0, 1].map(|place: usize| changed.subscription.price_intervals[place].clone());
+    let addon = changed.price(fixture.advance_fee("5"));
+    let february = at("2027-02-01T00:00:00Z");
+    let before = changed.change(IntervalChanges {
+        edit: vec![PriceIntervalEdit::ending(stays.id, february)],
+        add: vec![NewPriceInterval::new(addon, february)],
+        add_adjustments: vec![NewAdjustmentInterval::new(percentage_off("0.5"), february)],
+        ..IntervalChanges::default()
+    });
+    changed.second(PlanVersionChange {
+        remove: vec![goes.price_id],
+        add: vec![fixture.advance_fee("93").into()],
+        ..PlanVersionChange::default()
+    });
+    let made = changed.migrate(MigrationTiming::EndOfTerm);
+    let moving = changed.of(changed.subscription.id);
+    assert_eq!(moving.price_intervals.len(), 4);
+    let plan = changed.invoiced.plan.id;
+    run(fixture.account.cancel_migration(plan, made.id)).unwrap();
+    fixture.tick();
+    let after = changed.of(changed.subscription.id);
+    let sorted = |of: &Subscription| {
+        let mut all = of.price_intervals.clone();
+        all.sort_by_key(|of| of.id);
+        all
+    };
+    assert_eq!(sorted(&after), sorted(&before));
+    let ids = |of: &Subscription| -> Vec<_> {
+        of.adjustment_intervals.iter().map(|of| (of.id, of.start_date, of.end_date)).collect()
+    };
+    assert_eq!(ids(&after), ids(&before));
+    assert_eq!((after.plans().len(), changed.found(made.id).moved), (1, 1));
+}
+
+#[test]
+fn subscriptions_5_6_a_canceled_move_takes_its_credit_note_back_also_without_a_tick() {
+    for ticks in [false, true] {
+        let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+        let fixture = changed.fixture();
+        let remove = vec![changed.subscription.price_intervals[0].price_id];
+        changed.second(PlanVersionChange { remove, ..PlanVersionChange::default() });
+        let made = changed.migrate(MigrationTiming::At(at("2027-01-21T00:00:00Z")));
+        assert_eq!(changed.notes(), ["11"], "of the days behind the move");
+        run(fixture.account.cancel_migration(changed.invoiced.plan.id, made.id)).unwrap();
+        if ticks {
+            fixture.tick();
+            assert!(changed.notes().is_empty());
+        }
+        fixture.set("2027-01-22T00:00:00Z");
+        changed.invoiced.use_at("a", "2027-01-22T00:00:00Z", "1");
+        assert!(changed.notes().is_empty());
+        fixture.tick_at("2027-02-03T00:00:00Z");
+        let expected =
+            ["00001 issued 2027-01-01: fee 31 = 31", "00002 issued 2027-02-01: fee 31 = 31"];
+        assert_eq!(changed.settled(), expected);
+    }
+}
+
+#[test]
+fn a_plan_change_at_the_instant_of_a_move_comes_before_it() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let other = changed.plan([fixture.advance_fee("1")]);
+    changed.to(on(&other, "2027-02-01T00:00:00Z"));
+    changed.second(PlanVersionChange::default());
+    let made = changed.migrate(MigrationTiming::EndOfTerm);
+    assert_eq!((made.moved, made.refused), (0, 0), "it is on another plan then");
+    // One that comes later ends what the move brings, and goes without it.
+    let early = changed.migrate(MigrationTiming::At(at("2027-01-20T00:00:00Z")));
+    assert_eq!((early.moved, early.refused), (1, 0));
+    run(changed.unschedule()).unwrap();
+    let of = changed.of(changed.subscription.id);
+    let plans: Vec<_> = of.plans().iter().map(|of| of.start_date).collect();
+    assert_eq!(plans, [at(JANUARY), at("2027-01-20T00:00:00Z")], "the move is no change of plan");
+}
+
+#[test]
+fn subscriptions_5_6_6_a_new_adjustment_reaches_what_was_negotiated_too() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("100")]);
+    let fixture = changed.fixture();
+    let old = changed.subscription.price_intervals[0].price_id;
+    let own = ReplacedPrice::by(old, fixture.advance_fee("50"));
+    let own = changed.subscribe_with(|new| new.prices.replace = vec![own]);
+    let add_adjustments = vec![percentage_off("0.1")];
+    changed.second(PlanVersionChange { add_adjustments, ..PlanVersionChange::default() });
+    changed.migrate(MigrationTiming::EndOfTerm);
+    let of = changed.of(own.id);
+    let price = of.price_intervals[0].price_id;
+    assert_eq!(of.adjustment_intervals[0].price_ids, [price].into());
+}
+
+#[test]
+fn a_migration_that_is_canceled_while_it_is_planned_moves_nobody() {
+    let changed = changed(|_, _| Vec::new());
+    let fixture = changed.fixture();
+    for number in 0..150_u32 {
+        let customer = fixture.customer(&format!("customer {number}"));
+        let new = NewSubscription::new(customer.id, changed.invoiced.plan.id);
+        run(fixture.account.create_subscription(new)).unwrap();
+    }
+    changed.second(PlanVersionChange::default());
+    let plan = changed.invoiced.plan.id;
+    let new = NewMigration { when: MigrationTiming::EndOfTerm, ..NewMigration::to(SECOND) };
+    let made = run(fixture.account.migrate_plan(plan, new)).unwrap();
+    assert!(block_on(fixture.billing.tick(1)).unwrap().more);
+    // In the same instant as everything before.
+    run(fixture.account.cancel_migration(plan, made.id)).unwrap();
+    fixture.tick();
+    assert_eq!(changed.of(changed.subscription.id).plans().len(), 1);
+    let twice = Some(vec![changed.subscription.id; 2]);
+    let twice =
+        changed.migrating(NewMigration { subscriptions: twice, ..NewMigration::to(SECOND) });
+    assert_eq!((twice.moved, twice.refused), (1, 0));
 }

@@ -1,12 +1,12 @@
 //! Changes of plan that take effect (subscriptions 3.2).
 
 use crate::{
-    Error, Timestamp,
+    Error, MigrationId, Timestamp,
     alert::{Alert, Cause},
     engine::{
         kernel::Transaction,
         rows::{alerts, outbox, plans},
-        time::judge,
+        time::{invoicing, judge, rebilling, recount},
     },
     schema::{self, PlanVersionEntry},
     subscription::{PlanInterval, Subscription, SubscriptionEntry},
@@ -23,10 +23,14 @@ pub(in crate::engine) async fn take_on(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let next = entry.subscription.plan_at(from);
-    if is_canceled(tx, &next).await? {
+    if let Some(id) = canceled(tx, &next).await? {
         // Nobody has taken it back yet.
-        next.migration_id.into_iter().for_each(|id| entry.subscription.stay(id));
+        let before = entry.clone();
+        entry.subscription.stay(id);
         plans::note_usage(tx, entry).await?;
+        recount::judge_change(tx, &before, entry).await?;
+        rebilling::rebill(tx, &before, entry, next.start_date).await?;
+        invoicing::follow(tx, entry, at).await?;
         return Ok(Vec::new());
     }
     let usage = plans::plan_version_of(tx, entry).await?.priced_of(entry).clone();
@@ -53,11 +57,15 @@ pub(in crate::engine) async fn take_on(
     Ok(alerts.into_iter().filter(|alert| alert.enabled).collect())
 }
 
-/// Tells whether a migration that brings a version of a plan was canceled before.
-async fn is_canceled(tx: &mut Transaction<'_>, next: &PlanInterval) -> Result<bool, Error> {
-    let Some(id) = next.migration_id else { return Ok(false) };
-    let migration = tx.get(&schema::migration(tx.account, id)).await?;
-    Ok(migration.is_some_and(|of| of.is_canceled_by(next.start_date)))
+/// Returns the migration that brings a version of a plan, where that was canceled before.
+async fn canceled(
+    tx: &mut Transaction<'_>,
+    next: &PlanInterval,
+) -> Result<Option<MigrationId>, Error> {
+    let Some(moved) = &next.moved else { return Ok(None) };
+    let migration = tx.get(&schema::migration(tx.account, moved.migration_id)).await?;
+    let migration = migration.filter(|of| of.is_canceled_by(next.start_date));
+    Ok(migration.map(|of| of.id))
 }
 
 /// Judges the alerts of a plan that a subscription has taken on, on the usage that there is (subscriptions 3.2).

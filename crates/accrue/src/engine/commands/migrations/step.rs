@@ -35,11 +35,14 @@ pub(in crate::engine) async fn migrate_some(
         let step = Move { plan: migration.plan_id, id, subscription };
         found.push(match apply_step(account.shared(), account.id(), &step).await {
             Ok(moved) => moved,
+            // Of all that are there, one whose customer is deleted is none.
+            Err(error) if error.is_not_found() && migration.subscriptions.is_none() => Moved::No,
             Err(error) if is_of_subscription(&error) => Moved::Refused,
             Err(error) => return Err(error),
         });
     }
-    let step = End { plan: migration.plan_id, id, deadline, cursor, found };
+    let Migration { plan_id: plan, canceled_at, .. } = migration;
+    let step = End { plan, id, canceled_at, deadline, cursor, found };
     apply_step(account.shared(), account.id(), &step).await
 }
 
@@ -119,13 +122,16 @@ async fn move_one(
 ) -> Result<Moved, Stop> {
     let of = &before.subscription;
     let Some(at) = migration.when.decide(of, tx.now)? else { return Ok(Moved::No) };
-    let plan = of.plan_at(at.saturating_sub(INSTANT).max(of.start_date));
+    let plan = of.plan_at(at);
     if plan.plan_id != migration.plan_id || plan.plan_version == migration.version {
         return Ok(Moved::No);
     }
     let leaves = rows::plans::plan_version(tx, plan.plan_id, plan.plan_version).await?;
     let comes = rows::plans::plan_version(tx, plan.plan_id, migration.version).await?;
     let prices = rows::prices::prices(tx, &comes.prices).await?;
+    let mut known = rows::prices::prices_of(tx, of).await?;
+    known.retain(|price| !comes.prices.contains(&price.id));
+    known.extend(prices.iter().cloned());
     let replaced = replaced(tx, plan.plan_id, [plan.plan_version, migration.version]).await?;
     let to = VersionMove {
         migration_id: migration.id,
@@ -134,6 +140,7 @@ async fn move_one(
         at,
         leaves: &leaves.prices,
         prices: &prices,
+        known: &known,
         replaced: &replaced,
         leaves_adjustments: &leaves.adjustments,
         adjustments: &comes.adjustments,
@@ -193,6 +200,8 @@ async fn replaced(
 struct End {
     plan: PlanId,
     id: MigrationId,
+    /// When the migration was canceled, as the step has seen it.
+    canceled_at: Option<Timestamp>,
     deadline: Deadline,
     cursor: Option<Vec<u8>>,
     found: Vec<Moved>,
@@ -214,10 +223,11 @@ impl Command for End {
             // Another process has taken this step.
             return Ok(());
         }
-        let is_canceled = migration.canceled_at.is_some_and(|at| at != self.deadline.at);
-        if is_canceled {
-            // The moves are taken back from another deadline on.
-            tx.delete(&place);
+        if migration.canceled_at != self.canceled_at {
+            // It was canceled meanwhile: the moves are taken back from the first one on.
+            if migration.canceled_at != Some(self.deadline.at) {
+                tx.delete(&place);
+            }
             return Ok(());
         }
         match &self.cursor {
