@@ -9,6 +9,7 @@ use accrue::{
         CreditNoteEffect, CreditNoteFilter, Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus,
         LineSubject, NewInvoiceLine, Payment,
     },
+    plan::{DefaultVersion, MigrationTiming, NewMigration, PlanVersionChange},
     subscription::{
         BillingCycleAlignment, Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges,
         NewPriceInterval, PlanChange, PlanChangeTiming, PriceIntervalEdit,
@@ -44,6 +45,10 @@ enum Happens {
     Plan(Option<i64>, u32),
     /// What is still to come of that is taken back.
     Unplan,
+    /// A version of its plan with other prices, to which it moves so many hours from now or at the end of its term.
+    Migrate(Option<i64>, u32),
+    /// The last of these moves is canceled.
+    CancelMigration,
     /// Another start, or another end or none, of one of the intervals.
     Move(usize, Option<i64>, Option<Option<i64>>),
 }
@@ -65,6 +70,9 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
             .prop_map(|(kind, of, life)| Happens::Add(kind, of, life)),
         2 => (prop::option::of(-600_i64..1_500), 0_u32..4).prop_map(|(of, to)| Happens::Plan(of, to)),
         1 => Just(Happens::Unplan),
+        2 => (prop::option::of(-600_i64..1_500), 0_u32..4)
+            .prop_map(|(of, kind)| Happens::Migrate(of, kind)),
+        1 => Just(Happens::CancelMigration),
         3 => (0_usize..4, prop::option::of(-1_500_i64..900), prop::option::of(prop::option::of(-1_500_i64..900)))
             .prop_map(|(of, start, end)| Happens::Move(of, start, end)),
     ];
@@ -101,7 +109,7 @@ proptest! {
             new.carried = Carried::new(threshold).unwrap();
         });
         let fee: PriceId = subscription.price_intervals[1].price_id;
-        let (mut by_hand, mut has_past_end) = (Decimal::zero(), false);
+        let (mut by_hand, mut has_past_end, mut migration) = (Decimal::zero(), false, None);
         let hours = |of: u32| std::time::Duration::from_secs(u64::from(of) * 3_600);
         for (index, (wait, happens)) in story.into_iter().enumerate() {
             if daily {
@@ -254,6 +262,40 @@ proptest! {
                     let change =
                         PlanChange { when, alignment, carried, ..PlanChange::immediate(plan.id) };
                     let _ = run(account.schedule_plan_change(subscription.id, change));
+                }
+                Happens::Migrate(of, kind) => {
+                    let found = block_on(account.fetch_subscription(subscription.id)).unwrap();
+                    let plan = block_on(account.fetch_plan(found.plan_id)).unwrap();
+                    let latest = account.fetch_plan_version(plan.id, plan.version);
+                    let latest = block_on(latest).unwrap().prices;
+                    let default = DefaultVersion::Replace;
+                    let mut change = PlanVersionChange { default, ..Default::default() };
+                    let last = latest.last().map(|price| price.id);
+                    match (kind, last) {
+                        (0, Some(last)) => change.remove = vec![last],
+                        (1, Some(last)) => {
+                            change.replace = vec![(last, fixture.advance_fee("124").into())];
+                        }
+                        (2, _) => change.add = vec![fixture.arrear_fee("155").into()],
+                        _ => {
+                            let usage = fixture.usage_at("4", &metric.clone().unwrap());
+                            change.add = vec![usage.into()];
+                        }
+                    }
+                    let version = run(account.change_plan_version(plan.id, change)).unwrap().version;
+                    let when = match of {
+                        Some(0) => MigrationTiming::Immediate,
+                        Some(of) => MigrationTiming::At(moved(of)),
+                        None => MigrationTiming::EndOfTerm,
+                    };
+                    let new = NewMigration { when, ..NewMigration::to(version) };
+                    let made = run(account.migrate_plan(plan.id, new)).unwrap();
+                    migration = Some((plan.id, made.id));
+                }
+                Happens::CancelMigration => {
+                    if let Some((plan, id)) = migration {
+                        let _ = run(account.cancel_migration(plan, id));
+                    }
                 }
                 Happens::Unplan => drop(run(account.unschedule_plan_changes(subscription.id))),
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
