@@ -15,7 +15,7 @@ response! {
         id: String,
         /// Id of the plan.
         plan_id: String,
-        /// When each subscription moves: null where that is as soon as its turn comes.
+        /// When each subscription moves: null where that is with the creation of the migration.
         effective_time: Option<EffectiveTime>,
         /// Status of the migration.
         status: MigrationStatus,

@@ -29,7 +29,7 @@ pub struct NewMigration {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MigrationTiming {
-    /// As soon as its turn comes.
+    /// Instant at which the migration is created.
     #[default]
     Immediate,
     /// Instant, also one in its current billing period.
@@ -57,7 +57,7 @@ pub struct Migration {
     /// The subscriptions: all that were on another version where none are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscriptions: Option<Vec<SubscriptionId>>,
-    /// Number of subscriptions that were moved, or are to move.
+    /// Number of subscriptions that were moved, or were planned to move.
     pub moved: u64,
     /// Number of subscriptions that could not be: a change of theirs waits, or the version breaks a rule for them.
     pub refused: u64,
@@ -105,7 +105,7 @@ pub(crate) enum Moved {
 }
 
 impl NewMigration {
-    /// Moves all subscriptions of the plan to a version, each as soon as its turn comes.
+    /// Moves all subscriptions of the plan to a version, at once.
     #[must_use]
     pub const fn to(version: PlanVersion) -> Self {
         Self { version, when: MigrationTiming::Immediate, subscriptions: None }

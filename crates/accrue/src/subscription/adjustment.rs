@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, Subscription};
+use super::{Cut, PriceInterval, Subscription};
 use crate::{
     AdjustmentIntervalId, CouponId, PriceId, Timestamp,
     plan::PlanVersion,
@@ -88,6 +88,23 @@ impl Cut {
             let id = AdjustmentIntervalId::derived(self.created_at, &names);
             self.of_price(id, adjustment, price_id)
         })
+    }
+
+    /// Cuts the intervals of adjustments that are of one price interval alone.
+    pub(super) fn own_of(
+        &self,
+        interval: &PriceInterval,
+        own: impl Iterator<Item = Adjustment>,
+        price_id: PriceId,
+    ) -> Vec<AdjustmentInterval> {
+        let PriceInterval { id, start_date, end_date, .. } = *interval;
+        let own = (0_u32..).zip(own).map(|(place, adjustment)| {
+            let names = [id.as_bytes().as_slice(), &place.to_be_bytes()];
+            let id = AdjustmentIntervalId::derived(self.created_at, &names);
+            let own = self.of_price(id, adjustment, price_id);
+            AdjustmentInterval { start_date, end_date, ..own }
+        });
+        own.collect()
     }
 
     /// Cuts the interval of an adjustment that is a price's own.

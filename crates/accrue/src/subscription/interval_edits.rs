@@ -94,20 +94,14 @@ impl Subscription {
             return Err(Error::constraint(detail));
         }
         more.check(&price.charge.clone().into())?;
-        let PriceInterval { id, start_date, end_date, .. } = interval;
+        let PriceInterval { start_date, end_date, .. } = interval;
         self.check_life((start_date, end_date))?;
         if end_date.is_some_and(|end| end <= start_date) {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
         }
         let own = [&price.adjustments, more].into_iter().flat_map(Adjustments::each);
-        for (place, adjustment) in (0_u32..).zip(own) {
-            let names = [id.as_bytes().as_slice(), &place.to_be_bytes()];
-            let id = AdjustmentIntervalId::derived(cut.created_at, &names);
-            let own = cut.of_price(id, adjustment, price.id);
-            let own = AdjustmentInterval { start_date, end_date, ..own };
-            self.adjustment_intervals.push(own);
-        }
+        self.adjustment_intervals.extend(cut.own_of(&interval, own, price.id));
         self.price_intervals.push(interval);
         Ok(())
     }
@@ -167,9 +161,13 @@ impl Subscription {
         Ok(())
     }
 
-    /// Lets its adjustments reach prices that were added (subscriptions 2.4). All of its prices are given.
-    pub(crate) fn reach(&mut self, prices: &[Price]) -> Result<(), Error> {
-        for of in &mut self.adjustment_intervals {
+    /// Lets some of its adjustments reach prices that were added (subscriptions 2.4). All that they may reach are given.
+    pub(crate) fn reach(
+        &mut self,
+        prices: &[Price],
+        which: impl Fn(&AdjustmentInterval) -> bool,
+    ) -> Result<(), Error> {
+        for of in self.adjustment_intervals.iter_mut().filter(|of| which(of)) {
             let Some(scoped) = of.given().filter(|of| of.scope.is_invoice_level) else { continue };
             let reached: BTreeSet<_> = scoped.reached(prices).map(|price| price.id).collect();
             if !reached.is_subset(&of.price_ids) {

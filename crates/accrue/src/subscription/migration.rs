@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AdjustmentInterval, Cut, PlanInterval, PriceInterval, Subscription, SubscriptionStatus,
+    differences::Life,
 };
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Error, MigrationId, PriceId, PriceIntervalId,
@@ -36,26 +37,40 @@ pub(crate) struct VersionMove<'a> {
 pub struct VersionMoved {
     /// The migration.
     pub migration_id: MigrationId,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    began: BTreeSet<PriceIntervalId>,
+    /// Intervals that begin with it, each with the one whose place it takes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    began: BTreeMap<PriceIntervalId, Option<PriceIntervalId>>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     began_adjustments: BTreeSet<AdjustmentIntervalId>,
-    /// Intervals that it ends, as they were.
+    /// Intervals that end with it, with the ends that they had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    ended: BTreeMap<PriceIntervalId, Option<Timestamp>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    ended_adjustments: BTreeMap<AdjustmentIntervalId, Option<Timestamp>>,
+    /// Intervals that were to begin later, and that it has removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    ended: Vec<PriceInterval>,
+    removed: Vec<PriceInterval>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    ended_adjustments: Vec<AdjustmentInterval>,
+    removed_adjustments: Vec<AdjustmentInterval>,
 }
 
 impl VersionMoved {
     const fn new(migration_id: MigrationId) -> Self {
         Self {
             migration_id,
-            began: BTreeSet::new(),
+            began: BTreeMap::new(),
             began_adjustments: BTreeSet::new(),
-            ended: Vec::new(),
-            ended_adjustments: Vec::new(),
+            ended: BTreeMap::new(),
+            ended_adjustments: BTreeMap::new(),
+            removed: Vec::new(),
+            removed_adjustments: Vec::new(),
         }
+    }
+
+    /// Lets what ended at an instant before it had moved end there no more.
+    pub(super) fn forget_end(&mut self, at: Timestamp) {
+        let ends = self.ended.values_mut().chain(self.ended_adjustments.values_mut());
+        ends.filter(|end| **end == Some(at)).for_each(|end| *end = None);
     }
 }
 
@@ -83,19 +98,21 @@ impl Replaced {
 }
 
 impl MigrationTiming {
-    /// Decides the instant at which a subscription moves; none for one that ends before.
+    /// Decides the instant at which a subscription moves, by a migration of some instant; none for one that ends before.
     pub(crate) fn decide(
         self,
         of: &Subscription,
-        now: Timestamp,
+        (created_at, now): (Timestamp, Timestamp),
     ) -> Result<Option<Timestamp>, Error> {
         if of.status(now) == SubscriptionStatus::Ended {
             return Ok(None);
         }
-        let from = now.max(of.start_date);
-        let current = of.periods().containing(from);
+        let from = created_at.max(of.start_date);
+        let current = of.periods().containing(now.max(of.start_date));
+        let first = current.map_or(of.start_date, |period| period.start());
         let at = match self {
-            Self::Immediate => from,
+            // A period may have ended before its turn came.
+            Self::Immediate => from.max(first),
             Self::At(at) => at.max(of.start_date),
             Self::OnDate(day) => {
                 let midnight = day.in_zone(&of.timezone);
@@ -103,19 +120,26 @@ impl MigrationTiming {
                     midnight.map_err(|error| Error::invalid("when", error.to_string()))?;
                 midnight.start().max(of.start_date)
             }
-            Self::EndOfTerm | Self::EndOfInvoice => match current {
-                Some(period) => period.end(),
+            Self::EndOfTerm | Self::EndOfInvoice => match of.periods().containing(from) {
+                Some(period) => period.end().max(first),
                 None => return Ok(None),
             },
         };
         if of.end_date.is_some_and(|end| end <= at) {
             return Ok(None);
         }
-        match current.filter(|period| at < period.start()) {
-            Some(period) => Err(Error::constraint(format!(
-                "the move at {at} is before the current billing period, from {}",
-                period.start()
-            ))),
+        if at < first {
+            let detail =
+                format!("the move at {at} is before the current billing period, from {first}");
+            return Err(Error::constraint(detail));
+        }
+        let mut since = of.plan_intervals.iter().map(|of| of.start_date);
+        match since.find(|start| at < *start && *start <= now) {
+            Some(start) => {
+                let detail =
+                    format!("the subscription has changed its plan since {at}, at {start}");
+                Err(Error::constraint(detail))
+            }
             None => Ok(Some(at)),
         }
     }
@@ -130,11 +154,6 @@ impl Subscription {
         now: Timestamp,
     ) -> Result<(), Error> {
         let at = to.at;
-        // Of several that are still to come the last one counts.
-        let pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
-        let pending = pending.filter_map(|of| Some(of.moved.as_ref()?.migration_id));
-        let pending: Vec<_> = pending.collect();
-        pending.into_iter().for_each(|id| self.stay(id));
         let mut plans = self.plans();
         let before = self.plan_at(at);
         if before.start_date == at && self.start_date < at && before.moved.is_none() {
@@ -151,12 +170,13 @@ impl Subscription {
         let until = self.changes_plan_after(at);
         self.move_prices(to, &cut, until, &mut moved);
         let runs = |price: &&Price| {
-            let own = self.price_intervals.iter().filter(|of| of.price_id == price.id);
-            own.clone().any(|of| of.end_date.is_none_or(|end| at < end))
+            let mut own = self.price_intervals.iter().filter(|of| of.price_id == price.id);
+            own.any(|of| lives((of.start_date, of.end_date), (at, until)))
         };
         let running: Vec<_> = to.known.iter().filter(runs).cloned().collect();
         self.move_adjustments(to, &cut, (&running, until), &mut moved);
-        self.reach(&running)?;
+        self.reach(&running, |of| lives((of.start_date, of.end_date), (at, until)))?;
+        self.redeem_on(to.prices);
         plans.retain(|of| of.start_date != at);
         plans.push(PlanInterval {
             plan_version: to.version,
@@ -180,41 +200,69 @@ impl Subscription {
     ) {
         let at = to.at;
         let comes: BTreeSet<_> = to.prices.iter().map(|price| price.id).collect();
-        let lives = |of: &PriceInterval| {
-            of.end_date.is_none_or(|end| at < end)
-                && until.is_none_or(|until| of.start_date < until)
-        };
-        let running: Vec<_> = self.price_intervals.iter().filter(|of| lives(of)).cloned().collect();
-        let interval_of = |id: PriceId| running.iter().find(|of| of.price_id == id);
+        let running = self.price_intervals.iter();
+        let running = running.filter(|of| lives((of.start_date, of.end_date), (at, until)));
+        let running: Vec<_> = running.cloned().collect();
         for price in to.prices.iter().filter(|price| !to.leaves.contains(&price.id)) {
             let replaced =
                 to.leaves.iter().filter(|old| to.replaced.prices.get(old) == Some(&price.id));
-            let replaced: Vec<_> = replaced.copied().collect();
-            let old = replaced.iter().find_map(|old| interval_of(*old));
-            // What it takes the place of was removed, or is another price already.
-            let is_own = !replaced.is_empty() && old.is_none();
-            if is_own || interval_of(price.id).is_some() {
+            let replaced: Vec<_> = replaced.collect();
+            if running.iter().any(|of| of.price_id == price.id) {
                 continue;
             }
-            let mut interval = PriceInterval { end_date: until, ..cut.interval(price) };
-            if let Some(old) = old.filter(|old| old.is_fee() && interval.is_fee()) {
-                interval.quantities = old.quantities_from(at);
+            if replaced.is_empty() {
+                let interval = PriceInterval { end_date: until, ..cut.interval(price) };
+                self.begin_moved(cut, interval, (price, None), moved);
             }
-            let own = cut.adjustments(price).map(|of| AdjustmentInterval { end_date: until, ..of });
-            let own: Vec<_> = own.collect();
-            moved.began_adjustments.extend(own.iter().map(|of| of.id));
-            moved.began.insert(interval.id);
-            self.adjustment_intervals.extend(own);
-            self.price_intervals.push(interval);
+            // What it takes the place of may be removed, or be another price already.
+            for old in running.iter().filter(|of| replaced.contains(&&of.price_id)) {
+                // What is charged once has been.
+                if old.cadence.cycle().is_none() && old.start_date < at {
+                    continue;
+                }
+                let start_date = old.start_date.max(at);
+                let names = [to.seed.as_bytes().as_slice(), price.id.as_bytes(), old.id.as_bytes()];
+                let mut interval = PriceInterval {
+                    id: PriceIntervalId::derived(cut.created_at, &names),
+                    end_date: old.end_date.into_iter().chain(until).min(),
+                    ..Cut { start_date, ..*cut }.interval(price)
+                };
+                if old.is_fee() && interval.is_fee() {
+                    interval.quantities = old.quantities_from(start_date);
+                }
+                self.begin_moved(cut, interval, (price, Some(old.id)), moved);
+            }
         }
         let goes = |id: &PriceId| to.leaves.contains(id) && !comes.contains(id);
         for of in running.iter().filter(|of| goes(&of.price_id)) {
             let is_own =
                 |own: &AdjustmentInterval| own.is_own_of(of.price_id) && own.life() == of.life();
             self.end_adjustments(at, moved, is_own);
-            self.price_intervals.retain_mut(|own| own.id != of.id || own.end_at(at));
-            moved.ended.push(of.clone());
+            if at <= of.start_date {
+                moved.removed.push(of.clone());
+                self.price_intervals.retain(|own| own.id != of.id);
+            } else {
+                moved.ended.insert(of.id, of.end_date);
+                let own = self.price_intervals.iter_mut().filter(|own| own.id == of.id);
+                own.for_each(|own| own.end_date = Some(at));
+            }
         }
+    }
+
+    /// Begins an interval of a price, with the price's own adjustments.
+    fn begin_moved(
+        &mut self,
+        cut: &Cut,
+        interval: PriceInterval,
+        (price, old): (&Price, Option<PriceIntervalId>),
+        moved: &mut VersionMoved,
+    ) {
+        for own in cut.own_of(&interval, price.adjustments.each(), price.id) {
+            moved.began_adjustments.insert(own.id);
+            self.adjustment_intervals.push(own);
+        }
+        moved.began.insert(interval.id, old);
+        self.price_intervals.push(interval);
     }
 
     fn move_adjustments(
@@ -230,10 +278,7 @@ impl Subscription {
         };
         let (leaves, comes) = (ids(to.leaves_adjustments), ids(to.adjustments));
         let given = |of: &AdjustmentInterval| of.scope.as_ref().map(|scope| scope.id);
-        let lives = |of: &AdjustmentInterval| {
-            of.end_date.is_none_or(|end| at < end)
-                && until.is_none_or(|until| of.start_date < until)
-        };
+        let lives = |of: &AdjustmentInterval| lives((of.start_date, of.end_date), (at, until));
         let running = self.adjustment_intervals.iter().filter(|of| lives(of));
         let running: BTreeSet<_> = running.filter_map(given).collect();
         let goes = |of: &AdjustmentInterval| {
@@ -263,9 +308,13 @@ impl Subscription {
             if !goes(of) {
                 return true;
             }
-            moved.ended_adjustments.push(of.clone());
+            if at <= of.start_date {
+                moved.removed_adjustments.push(of.clone());
+                return false;
+            }
+            moved.ended_adjustments.insert(of.id, of.end_date);
             of.end_date = Some(at);
-            of.start_date < at
+            true
         });
     }
 
@@ -290,48 +339,63 @@ impl Subscription {
         let until = self.changes_plan_after(at);
         let before = |end: Option<Timestamp>| end.into_iter().chain(until).min();
         self.plan_intervals.retain(|of| !of.is_of(id));
-        let ended: BTreeSet<_> = moved.ended.iter().map(|of| of.id).collect();
-        // One that was ended since by somebody else stays so.
-        let goes = |of: &PriceInterval| {
-            moved.began.contains(&of.id) || ended.contains(&of.id) && of.end_date == Some(at)
-        };
-        let (gone, stay): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.price_intervals).into_iter().partition(goes);
-        self.price_intervals = stay;
-        let back = moved
-            .ended
-            .into_iter()
-            .filter(|of| at <= of.start_date || gone.iter().any(|gone| gone.id == of.id));
-        let back = back.map(|of| PriceInterval { end_date: before(of.end_date), ..of });
-        self.price_intervals.extend(back);
-        let ended: BTreeSet<_> = moved.ended_adjustments.iter().map(|of| of.id).collect();
-        let goes = |of: &AdjustmentInterval| {
-            moved.began_adjustments.contains(&of.id)
-                || ended.contains(&of.id) && of.end_date == Some(at)
-        };
-        let (gone, stay): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.adjustment_intervals).into_iter().partition(goes);
-        self.adjustment_intervals = stay;
-        let back = moved
-            .ended_adjustments
-            .into_iter()
-            .filter(|of| at <= of.start_date || gone.iter().any(|gone| gone.id == of.id));
-        let back = back.map(|of| AdjustmentInterval { end_date: before(of.end_date), ..of });
-        self.adjustment_intervals.extend(back);
+        self.price_intervals.retain(|of| !moved.began.contains_key(&of.id));
+        // One that somebody else has ended since stays so.
+        for of in self.price_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
+            of.end_date = moved.ended.get(&of.id).map_or(of.end_date, |end| before(*end));
+        }
+        self.adjustment_intervals.retain(|of| !moved.began_adjustments.contains(&of.id));
+        for of in self.adjustment_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
+            of.end_date =
+                moved.ended_adjustments.get(&of.id).map_or(of.end_date, |end| before(*end));
+        }
+        self.price_intervals.extend(moved.removed);
+        self.adjustment_intervals.extend(moved.removed_adjustments);
     }
+
+    /// Takes back the moves that are still to come, from an instant on.
+    pub(crate) fn stay_from(&mut self, from: Timestamp) {
+        let pending = self.plan_intervals.iter().filter(|of| from <= of.start_date);
+        let pending = pending.filter_map(|of| Some(of.moved.as_ref()?.migration_id));
+        let pending: Vec<_> = pending.collect();
+        pending.into_iter().for_each(|id| self.stay(id));
+    }
+
+    /// Lets the fees that moves have yet to begin have the quantities of those whose places they take.
+    pub(crate) fn follow_quantities(&mut self, now: Timestamp) {
+        let pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
+        let moves = pending.filter_map(|of| of.moved.as_ref());
+        let pairs =
+            moves.flat_map(|of| of.began.iter()).filter_map(|(new, old)| Some((*new, (*old)?)));
+        let pairs: Vec<_> = pairs.collect();
+        for (new, old) in pairs {
+            let quantities = |start| {
+                let old = self.price_intervals.iter().find(|of| of.id == old);
+                old.filter(|of| of.is_fee()).map(|of| of.quantities_from(start))
+            };
+            let start = self.price_intervals.iter().find(|of| of.id == new);
+            let found = start.map(|of| of.start_date).and_then(quantities);
+            let own = self.price_intervals.iter_mut().find(|of| of.id == new && of.is_fee());
+            if let Some((own, found)) = own.zip(found) {
+                own.quantities = found;
+            }
+        }
+    }
+
+    /// Returns the migration that moves it at an instant that is still to come.
+    pub(crate) fn pending_move(&self, now: Timestamp) -> Option<MigrationId> {
+        let mut pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
+        pending.find_map(|of| Some(of.moved.as_ref()?.migration_id))
+    }
+}
+
+/// Tells whether a life shares an instant with what is from one instant on, up to another.
+fn lives((start, end): Life, (at, until): (Timestamp, Option<Timestamp>)) -> bool {
+    end.is_none_or(|end| at < end) && until.is_none_or(|until| start < until)
 }
 
 impl PlanInterval {
     fn is_of(&self, id: MigrationId) -> bool {
         self.moved.as_ref().is_some_and(|moved| moved.migration_id == id)
-    }
-}
-
-impl PriceInterval {
-    /// Ends it at an instant, and tells whether anything is left of it.
-    fn end_at(&mut self, at: Timestamp) -> bool {
-        self.end_date = Some(at);
-        self.quantities.retain(|from, _| *from < at);
-        self.start_date < at
     }
 }

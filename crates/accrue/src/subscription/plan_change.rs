@@ -176,7 +176,7 @@ impl Subscription {
     }
 
     /// Lets coupons reach the prices of another plan, as far as they can.
-    fn redeem_on(&mut self, prices: &[Price]) {
+    pub(super) fn redeem_on(&mut self, prices: &[Price]) {
         let currency = PricingUnit::from(self.currency);
         let own = prices.iter().filter(|price| price.currency == currency);
         let own: Vec<_> = own.map(|price| price.id).collect();
@@ -223,6 +223,8 @@ impl Subscription {
         self.plan_intervals.retain(|of| of.start_date < at);
         self.price_intervals.retain(|of| of.start_date < at);
         self.adjustment_intervals.retain(|of| of.start_date < at);
+        let moves = self.plan_intervals.iter_mut().filter_map(|of| of.moved.as_mut());
+        moves.for_each(|of| of.forget_end(at));
         let goes_on = |end: &mut Option<Timestamp>| *end = end.filter(|end| *end != at);
         self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
         self.adjustment_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));

@@ -105,6 +105,7 @@ impl Subscription {
     /// (subscriptions 3.10).
     pub(crate) fn go_on(&mut self) {
         let Some(end) = self.end_date.take() else { return };
+        self.stay_from(end);
         let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
         let start = self.start_date;
         let has_begun = |from: Timestamp| from < end || from <= start;

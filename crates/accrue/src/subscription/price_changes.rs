@@ -161,6 +161,13 @@ impl PriceChanges {
         made: Vec<Price>,
     ) -> Result<AgreedPrices, Error> {
         let gone = self.gone(&of_version)?;
+        let mut named = gone.clone();
+        for (placed, price) in placed.iter().zip(&made) {
+            if matches!(placed.price, PlanPrice::Existing(_)) && !named.insert(price.id) {
+                let message = format!("names the price {}, which is named twice", price.id);
+                return Err(Error::invalid(&placed.at, message));
+            }
+        }
         let references = Placed::references(placed, &made)?;
         let mut made = made.into_iter();
         let mut replaced = Vec::with_capacity(self.replace.len());

@@ -309,6 +309,13 @@ fn subscriptions_1_3_1_and_5_each_price_is_one_of_the_version_and_named_once() {
     let twice = format!("names the price {fee}, which is removed or replaced twice");
     let found = validation(refused(fixture, of(&changed, remove(&[fee, usage, fee]))));
     assert_eq!(found, format!("remove_prices[2]: {twice}"));
+    let two = PriceChanges {
+        add: vec![AddedPrice::new(addon), AddedPrice::new(addon)],
+        ..PriceChanges::default()
+    };
+    let found = validation(refused(fixture, of(&changed, two)));
+    let named = format!("names the price {addon}, which is named twice");
+    assert_eq!(found, format!("add_prices[1].price: {named}"));
     let mut both = remove(&[fee]);
     both.replace = vec![ReplacedPrice::quantity(fee, number("2"))];
     let found = validation(refused(fixture, of(&changed, both)));

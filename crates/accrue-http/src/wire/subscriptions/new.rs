@@ -155,7 +155,6 @@ impl NewSubscription {
             remove: new.remove_prices.take(),
             replace: new.replace_prices.take(),
         };
-        let prices = prices.into_changes(zone, currency)?;
         let adjustments = adjustment_changes(
             new.add_adjustments.take(),
             new.remove_adjustments.take(),
@@ -170,6 +169,7 @@ impl NewSubscription {
         let (Some(customer), Some(plan), Some(anchor)) = (customer, plan, anchor) else {
             return Err(violations.into());
         };
+        let prices = prices.into_changes(zone, currency)?;
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[
             ("auto_collection", new.auto_collection.as_ref().map(Kept::text)),

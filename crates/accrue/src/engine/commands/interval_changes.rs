@@ -126,7 +126,7 @@ async fn decide(
         }
     }
     of.check_intervals()?;
-    of.reach(&prices)?;
+    of.reach(&prices, |_| true)?;
     for (index, edit) in edit_adjustments.iter().enumerate() {
         let edited = of.edit_adjustment_interval(edit, now);
         edited.map_err(|error| error.within(&format!("edit_adjustments[{index}]")))?;

@@ -331,6 +331,7 @@ pub(super) async fn update_fee_quantity(
     }
     let mut entry = before.clone();
     entry.subscription.change_fee(price_id, at, quantity.clone())?;
+    entry.subscription.follow_quantities(tx.now);
     entry.subscription.check_size()?;
     let body = Body::FixedFeeQuantityUpdated {
         subscription_id: id,
@@ -360,6 +361,7 @@ async fn unschedule_fee_quantities(
         let message = format!("found {price}, of which no change of its quantity is scheduled");
         return Err(Error::invalid("price_id", message).into());
     }
+    entry.subscription.follow_quantities(tx.now);
     let now = tx.now;
     rebilling::rebill(tx, &before, &mut entry, now).await?;
     save_change(tx, &mut entry).await?;

@@ -108,7 +108,7 @@ impl Command for Move {
         }
         let entry = rows::subscriptions::subscription_entry(tx, self.subscription).await?;
         if let Some(at) = entry.subscription.moves_with(self.id) {
-            return Ok(Moved::At(at));
+            return Ok(moved(&entry, at, tx.now));
         }
         let before = current::subscription_to_change(tx, self.subscription).await?;
         move_one(tx, &migration, &before).await
@@ -120,8 +120,16 @@ async fn move_one(
     migration: &Migration,
     before: &SubscriptionEntry,
 ) -> Result<Moved, Stop> {
-    let of = &before.subscription;
-    let Some(at) = migration.when.decide(of, tx.now)? else { return Ok(Moved::No) };
+    let now = tx.now;
+    // Of several that are still to come the last one that was asked for counts.
+    if before.subscription.pending_move(now).is_some_and(|pending| migration.id < pending) {
+        return Ok(Moved::No);
+    }
+    let mut entry = before.clone();
+    entry.subscription.stay_from(now.saturating_add(INSTANT));
+    let of = &entry.subscription;
+    let decided = migration.when.decide(of, (migration.created_at, now))?;
+    let Some(at) = decided else { return Ok(Moved::No) };
     let plan = of.plan_at(at);
     if plan.plan_id != migration.plan_id || plan.plan_version == migration.version {
         return Ok(Moved::No);
@@ -145,11 +153,15 @@ async fn move_one(
         leaves_adjustments: &leaves.adjustments,
         adjustments: &comes.adjustments,
     };
-    let mut entry = before.clone();
-    entry.subscription.move_version(&to, tx.now)?;
+    entry.subscription.move_version(&to, now)?;
     rows::plans::note_usage(tx, &mut entry).await?;
     plan_changes::save_plan_from(tx, before, &mut entry, at).await?;
-    Ok(Moved::At(if at <= of.start_date { tx.now } else { at }))
+    Ok(moved(&entry, at, now))
+}
+
+/// Notes a move: one with the start of the subscription is done.
+fn moved(entry: &SubscriptionEntry, at: Timestamp, now: Timestamp) -> Moved {
+    Moved::At(if at <= entry.subscription.start_date { now } else { at })
 }
 
 async fn stay(
