@@ -172,11 +172,6 @@ impl Migration {
         }
     }
 
-    /// Tells whether one that was to move at an instant stays.
-    pub(crate) fn is_canceled_by(&self, at: Timestamp) -> bool {
-        self.canceled_at.is_some_and(|canceled| canceled <= at)
-    }
-
     /// Notes what a step has found.
     pub(crate) fn note(&mut self, moved: Moved) {
         match moved {

@@ -85,6 +85,7 @@ mod lost_races;
 mod matrix;
 mod messages;
 mod migrations;
+mod moved_subscriptions;
 mod one_off;
 mod open_usage;
 mod own_prices;

@@ -2,12 +2,10 @@
 
 use accrue::{
     CivilDate, Clock, ErrorKind, MigrationId, PageRequest, PriceId, SubscriptionId, Zone,
-    coupon::{Redemption, RedemptionTiming},
     customer::NewCustomer,
     plan::{
         Migration, MigrationStatus, MigrationTiming, NewMigration, PlanVersion, PlanVersionChange,
     },
-    price::{BillingMode, Cadence},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges,
         NewAdjustmentInterval, NewPriceInterval, NewSubscription, PlanChange, PriceChanges,
@@ -19,7 +17,6 @@ use accrue::{
 use crate::{
     adjustments::percentage_off,
     changed_plans::on,
-    coupons::percentage,
     invoices::{DRAFT, all},
     price_intervals::{Changed, JANUARY, changed, constraint},
     support::{
@@ -28,22 +25,22 @@ use crate::{
     },
 };
 
-const SECOND: PlanVersion = PlanVersion::new(2);
+pub(crate) const SECOND: PlanVersion = PlanVersion::new(2);
 const MARCH_20: &str = "2027-03-20T00:00:00Z";
 const APRIL_1: &str = "2027-04-01T00:00:00Z";
 
 impl Changed {
     /// Version 2 of the plan, with changes.
-    fn second(&self, change: PlanVersionChange) -> PlanVersion {
+    pub(crate) fn second(&self, change: PlanVersionChange) -> PlanVersion {
         let plan = self.invoiced.plan.id;
         run(self.fixture().account.change_plan_version(plan, change)).unwrap().version
     }
 
-    fn migrate(&self, when: MigrationTiming) -> Migration {
+    pub(crate) fn migrate(&self, when: MigrationTiming) -> Migration {
         self.migrating(NewMigration { when, ..NewMigration::to(SECOND) })
     }
 
-    fn migrating(&self, new: NewMigration) -> Migration {
+    pub(crate) fn migrating(&self, new: NewMigration) -> Migration {
         let plan = self.invoiced.plan.id;
         let made = run(self.fixture().account.migrate_plan(plan, new)).unwrap();
         self.fixture().tick();
@@ -59,22 +56,22 @@ impl Changed {
         self.found(id).status(self.fixture().clock.now())
     }
 
-    fn version(&self, id: SubscriptionId) -> u32 {
+    pub(crate) fn version(&self, id: SubscriptionId) -> u32 {
         let found = block_on(self.fixture().account.fetch_subscription(id)).unwrap();
         found.plan_version.number()
     }
 
-    fn of(&self, id: SubscriptionId) -> Subscription {
+    pub(crate) fn of(&self, id: SubscriptionId) -> Subscription {
         block_on(self.fixture().account.fetch_subscription(id)).unwrap()
     }
 
-    fn subscribe_with(&self, make: impl FnOnce(&mut NewSubscription)) -> Subscription {
+    pub(crate) fn subscribe_with(&self, make: impl FnOnce(&mut NewSubscription)) -> Subscription {
         self.invoiced.subscribe_with(JANUARY, make)
     }
 }
 
 /// The intervals of a subscription: which price, from which day until which.
-fn intervals(of: &Subscription, names: &[(&str, PriceId)]) -> Vec<String> {
+pub(crate) fn intervals(of: &Subscription, names: &[(&str, PriceId)]) -> Vec<String> {
     let day = |at: accrue::Timestamp| at.to_string()[..10].to_owned();
     let shown = of.price_intervals.iter().map(|interval| {
         let name =
@@ -113,6 +110,7 @@ fn subscriptions_5_6_example_each_moves_at_the_end_of_its_period_until_it_is_can
     fixture.set("2027-04-05T00:00:00Z");
     let canceled = run(fixture.account.cancel_migration(plan, made.id)).unwrap();
     assert_eq!(canceled.status(fixture.clock.now()), MigrationStatus::Canceled);
+    fixture.tick();
     fixture.tick_at("2027-05-01T00:00:00Z");
     assert_eq!((changed.version(first), changed.version(second)), (2, 1));
     assert_eq!(changed.stands(made.id), MigrationStatus::Canceled);
@@ -131,28 +129,6 @@ fn subscriptions_5_6_one_that_is_not_canceled_is_completed() {
     let plan = changed.invoiced.plan.id;
     let late = refused(fixture, fixture.account.cancel_migration(plan, made.id));
     assert_eq!(constraint(late), "the migration is completed already");
-}
-
-#[test]
-fn subscriptions_5_6_a_canceled_move_is_none_also_where_nobody_has_taken_it_back_yet() {
-    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
-    let fixture = changed.fixture();
-    changed.second(PlanVersionChange {
-        add: vec![fixture.advance_fee("62").into()],
-        ..Default::default()
-    });
-    let made = changed.migrate(MigrationTiming::EndOfTerm);
-    let plan = changed.invoiced.plan.id;
-    fixture.set("2027-01-20T00:00:00Z");
-    run(fixture.account.cancel_migration(plan, made.id)).unwrap();
-    // No tick has come by; the customer is touched after the instant.
-    fixture.set("2027-02-03T00:00:00Z");
-    changed.invoiced.use_at("a", "2027-02-03T00:00:00Z", "1");
-    assert_eq!(changed.version(changed.subscription.id), 1);
-    fixture.tick();
-    let february = all(&fixture.invoices(&[]));
-    assert!(february.contains(&"00002 issued 2027-02-01: fee 31 = 31".to_owned()), "{february:?}");
-    assert_eq!(changed.of(changed.subscription.id).price_intervals.len(), 1);
 }
 
 #[test]
@@ -470,60 +446,19 @@ fn subscriptions_5_6_a_move_that_is_taken_back_leaves_what_others_have_done_at_i
 }
 
 #[test]
-fn subscriptions_5_6_a_canceled_move_takes_its_credit_note_back_also_without_a_tick() {
-    for ticks in [false, true] {
-        let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
-        let fixture = changed.fixture();
-        let remove = vec![changed.subscription.price_intervals[0].price_id];
-        changed.second(PlanVersionChange { remove, ..PlanVersionChange::default() });
-        let made = changed.migrate(MigrationTiming::At(at("2027-01-21T00:00:00Z")));
-        assert_eq!(changed.notes(), ["11"], "of the days behind the move");
-        run(fixture.account.cancel_migration(changed.invoiced.plan.id, made.id)).unwrap();
-        if ticks {
-            fixture.tick();
-            assert!(changed.notes().is_empty());
-        }
-        fixture.set("2027-01-22T00:00:00Z");
-        changed.invoiced.use_at("a", "2027-01-22T00:00:00Z", "1");
-        assert!(changed.notes().is_empty());
-        fixture.tick_at("2027-02-03T00:00:00Z");
-        let expected =
-            ["00001 issued 2027-01-01: fee 31 = 31", "00002 issued 2027-02-01: fee 31 = 31"];
-        assert_eq!(changed.settled(), expected);
-    }
-}
-
-#[test]
-fn a_plan_change_at_the_instant_of_a_move_comes_before_it() {
+fn subscriptions_5_6_a_canceled_move_takes_its_credit_note_back() {
     let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
     let fixture = changed.fixture();
-    let other = changed.plan([fixture.advance_fee("1")]);
-    changed.to(on(&other, "2027-02-01T00:00:00Z"));
-    changed.second(PlanVersionChange::default());
-    let made = changed.migrate(MigrationTiming::EndOfTerm);
-    assert_eq!((made.moved, made.refused), (0, 0), "it is on another plan then");
-    // One that comes later ends what the move brings, and goes without it.
-    let early = changed.migrate(MigrationTiming::At(at("2027-01-20T00:00:00Z")));
-    assert_eq!((early.moved, early.refused), (1, 0));
-    run(changed.unschedule()).unwrap();
-    let of = changed.of(changed.subscription.id);
-    let plans: Vec<_> = of.plans().iter().map(|of| of.start_date).collect();
-    assert_eq!(plans, [at(JANUARY), at("2027-01-20T00:00:00Z")], "the move is no change of plan");
-}
-
-#[test]
-fn subscriptions_5_6_6_a_new_adjustment_reaches_what_was_negotiated_too() {
-    let changed = changed(|fixture, _| vec![fixture.advance_fee("100")]);
-    let fixture = changed.fixture();
-    let old = changed.subscription.price_intervals[0].price_id;
-    let own = ReplacedPrice::by(old, fixture.advance_fee("50"));
-    let own = changed.subscribe_with(|new| new.prices.replace = vec![own]);
-    let add_adjustments = vec![percentage_off("0.1")];
-    changed.second(PlanVersionChange { add_adjustments, ..PlanVersionChange::default() });
-    changed.migrate(MigrationTiming::EndOfTerm);
-    let of = changed.of(own.id);
-    let price = of.price_intervals[0].price_id;
-    assert_eq!(of.adjustment_intervals[0].price_ids, [price].into());
+    let remove = vec![changed.subscription.price_intervals[0].price_id];
+    changed.second(PlanVersionChange { remove, ..PlanVersionChange::default() });
+    let made = changed.migrate(MigrationTiming::At(at("2027-01-21T00:00:00Z")));
+    assert_eq!(changed.notes(), ["11"], "of the days behind the move");
+    run(fixture.account.cancel_migration(changed.invoiced.plan.id, made.id)).unwrap();
+    fixture.tick();
+    assert!(changed.notes().is_empty());
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let expected = ["00001 issued 2027-01-01: fee 31 = 31", "00002 issued 2027-02-01: fee 31 = 31"];
+    assert_eq!(changed.settled(), expected);
 }
 
 #[test]
@@ -548,168 +483,4 @@ fn a_migration_that_is_canceled_while_it_is_planned_moves_nobody() {
     let twice =
         changed.migrating(NewMigration { subscriptions: twice, ..NewMigration::to(SECOND) });
     assert_eq!((twice.moved, twice.refused), (1, 0));
-}
-
-/// A fee of 31 that version 2 replaces by one of 62.
-fn doubled() -> (Changed, PriceId, PriceId) {
-    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
-    let old = changed.subscription.price_intervals[0].price_id;
-    let replace = vec![(old, changed.fixture().advance_fee("62").into())];
-    changed.second(PlanVersionChange { replace, ..PlanVersionChange::default() });
-    let plan = changed.invoiced.plan.id;
-    let second = block_on(changed.fixture().account.fetch_plan_version(plan, SECOND)).unwrap();
-    (changed, old, second.prices[0].id)
-}
-
-fn first_of(changed: &Changed, day: &str) -> String {
-    let drafts = changed.fixture().invoices(DRAFT).into_iter();
-    let found = drafts.chain(changed.fixture().invoices(&[])).find(|of| of.invoice_date == at(day));
-    found.unwrap().total.to_string()
-}
-
-#[test]
-fn subscriptions_5_6_coupons_live_on_over_what_takes_the_place() {
-    let (changed, ..) = doubled();
-    let fixture = changed.fixture();
-    fixture.set("2027-01-15T00:00:00Z");
-    let coupon = fixture.coupon_for("half", percentage("0.5"), 12);
-    let redemption = Redemption {
-        coupon: coupon.id.into(),
-        when: RedemptionTiming::RequestedDate(at("2027-01-15T00:00:00Z")),
-    };
-    run(fixture.account.redeem_coupon(changed.subscription.id, redemption)).unwrap();
-    changed.migrate(MigrationTiming::EndOfTerm);
-    fixture.tick_at("2027-02-01T00:00:00Z");
-    assert_eq!(first_of(&changed, "2027-02-01T00:00:00Z"), "31");
-}
-
-#[test]
-fn subscriptions_5_6_3_a_quantity_that_changes_while_a_move_is_to_come_goes_with_it() {
-    let (changed, old, new) = doubled();
-    let fixture = changed.fixture();
-    let made = changed.migrate(MigrationTiming::EndOfTerm);
-    fixture.set("2027-01-11T00:00:00Z");
-    let id = changed.subscription.id;
-    let change = FeeQuantityChange::immediate(old, number("3"));
-    run(fixture.account.update_fixed_fee_quantity(id, change)).unwrap();
-    let february = at("2027-02-01T00:00:00Z");
-    assert_eq!(changed.of(id).fee_quantity(new, february), Some(&number("3")));
-    run(fixture.account.cancel_migration(changed.invoiced.plan.id, made.id)).unwrap();
-    fixture.tick();
-    let of = changed.of(id);
-    assert_eq!(of.fee_quantity(old, february), Some(&number("3")), "it is as it was left");
-    fixture.tick_at("2027-02-01T00:00:00Z");
-    assert_eq!(first_of(&changed, "2027-02-01T00:00:00Z"), "93");
-}
-
-#[test]
-fn subscriptions_3_10_an_end_at_the_instant_of_a_move_is_taken_back_with_the_move() {
-    let (changed, ..) = doubled();
-    let fixture = changed.fixture();
-    changed.migrate(MigrationTiming::EndOfTerm);
-    let id = changed.subscription.id;
-    let end = Cancellation::EndOfSubscriptionTerm;
-    run(fixture.account.cancel_subscription(id, end)).unwrap();
-    run(fixture.account.unschedule_cancellation(id)).unwrap();
-    fixture.tick_at("2027-02-01T00:00:00Z");
-    assert_eq!(first_of(&changed, "2027-02-01T00:00:00Z"), "31");
-}
-
-#[test]
-fn of_two_migrations_the_later_one_counts_whichever_is_planned_first() {
-    let (changed, old, second) = doubled();
-    let fixture = changed.fixture();
-    let plan = changed.invoiced.plan.id;
-    let replace = vec![(second, fixture.advance_fee("93").into())];
-    let change = PlanVersionChange { replace, ..PlanVersionChange::default() };
-    let third = run(fixture.account.change_plan_version(plan, change)).unwrap();
-    let when = MigrationTiming::EndOfTerm;
-    let first = changed.migrate(when);
-    fixture.set("2027-01-02T00:00:00Z");
-    let to_third = NewMigration { when, ..NewMigration::to(third.version) };
-    let later = changed.migrating(to_third.clone());
-    assert_eq!((first.moved, later.moved), (1, 1));
-    let of = changed.of(changed.subscription.id);
-    let names = [("old", old), ("second", second), ("third", third.prices[0].id)];
-    let expected = ["old 2027-01-01 2027-02-01", "third 2027-02-01 -"];
-    assert_eq!(intervals(&of, &names), expected);
-
-    let other = changed.subscribe_with(|_| {}).id;
-    let new = NewMigration { when, ..NewMigration::to(SECOND) };
-    let early = run(fixture.account.migrate_plan(plan, new)).unwrap();
-    fixture.set("2027-01-03T00:00:00Z");
-    let only = NewMigration { subscriptions: Some(vec![other]), ..to_third };
-    let late = run(fixture.account.migrate_plan(plan, only)).unwrap();
-    fixture.tick();
-    let plans = changed.of(other).plans();
-    let moves: Vec<_> =
-        plans.iter().filter_map(|of| Some(of.moved.as_ref()?.migration_id)).collect();
-    assert_eq!((moves, early.id < late.id), (vec![late.id], true));
-}
-
-#[test]
-fn subscriptions_5_6_no_move_reaches_behind_a_change_that_has_happened() {
-    let (changed, ..) = doubled();
-    let fixture = changed.fixture();
-    fixture.tick_at("2027-01-15T00:00:00Z");
-    changed.migrate(MigrationTiming::Immediate);
-    assert_eq!(changed.version(changed.subscription.id), 2);
-    fixture.tick_at("2027-01-20T00:00:00Z");
-    let plan = changed.invoiced.plan.id;
-    let third =
-        run(fixture.account.change_plan_version(plan, PlanVersionChange::default())).unwrap();
-    let when = MigrationTiming::At(at("2027-01-10T00:00:00Z"));
-    let made = changed.migrating(NewMigration { when, ..NewMigration::to(third.version) });
-    assert_eq!((made.moved, made.refused), (0, 1));
-}
-
-#[test]
-fn subscriptions_5_6_a_move_is_that_of_the_term_of_its_creation_whenever_its_turn_comes() {
-    let (changed, ..) = doubled();
-    let fixture = changed.fixture();
-    fixture.set("2027-01-31T23:00:00Z");
-    let plan = changed.invoiced.plan.id;
-    let new = NewMigration { when: MigrationTiming::EndOfTerm, ..NewMigration::to(SECOND) };
-    run(fixture.account.migrate_plan(plan, new)).unwrap();
-    fixture.tick_at("2027-02-01T00:30:00Z");
-    let of = changed.of(changed.subscription.id);
-    assert_eq!(of.plans()[1].start_date, at("2027-02-01T00:00:00Z"));
-    fixture.tick_at("2027-02-03T00:00:00Z");
-    assert_eq!(first_of(&changed, "2027-02-01T00:00:00Z"), "62");
-}
-
-#[test]
-fn subscriptions_5_6_3_a_replacement_lives_as_long_as_what_it_replaces_would() {
-    let (changed, old, new) = doubled();
-    let fixture = changed.fixture();
-    let own = changed.subscription.price_intervals[0].id;
-    let april = at("2027-04-01T00:00:00Z");
-    changed.change(IntervalChanges {
-        edit: vec![PriceIntervalEdit::ending(own, at("2027-03-01T00:00:00Z"))],
-        add: vec![NewPriceInterval::new(old, april)],
-        ..IntervalChanges::default()
-    });
-    let made = changed.migrate(MigrationTiming::EndOfTerm);
-    let names = [("old", old), ("new", new)];
-    let of = || changed.of(changed.subscription.id);
-    let expected = ["new 2027-02-01 2027-03-01", "new 2027-04-01 -", "old 2027-01-01 2027-02-01"];
-    assert_eq!(intervals(&of(), &names), expected);
-    run(fixture.account.cancel_migration(changed.invoiced.plan.id, made.id)).unwrap();
-    fixture.tick();
-    assert_eq!(intervals(&of(), &names), ["old 2027-01-01 2027-03-01", "old 2027-04-01 -"]);
-}
-
-#[test]
-fn subscriptions_5_6_what_is_charged_once_is_not_charged_again() {
-    let changed =
-        changed(|fixture, _| vec![fixture.fee_of("100", Cadence::OneTime, BillingMode::InAdvance)]);
-    let fixture = changed.fixture();
-    let old = changed.subscription.price_intervals[0].price_id;
-    let new = fixture.fee_of("120", Cadence::OneTime, BillingMode::InAdvance);
-    let replace = vec![(old, new.into())];
-    changed.second(PlanVersionChange { replace, ..PlanVersionChange::default() });
-    fixture.tick_at("2027-01-15T00:00:00Z");
-    changed.migrate(MigrationTiming::EndOfTerm);
-    fixture.tick_at("2027-03-03T00:00:00Z");
-    assert_eq!(changed.settled(), ["00001 issued 2027-01-01: fee 100 = 100"]);
 }

@@ -86,7 +86,8 @@ impl Account {
     }
 
     /// Cancels a migration: subscriptions that are still to move stay, and those that have moved stay moved
-    /// (subscriptions 5.6).
+    /// (subscriptions 5.6). [`tick`](crate::Billing::tick) takes the moves back: one whose instant comes before has
+    /// happened.
     ///
     /// # Errors
     ///

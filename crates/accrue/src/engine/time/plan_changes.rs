@@ -1,15 +1,15 @@
 //! Changes of plan that take effect (subscriptions 3.2).
 
 use crate::{
-    Error, MigrationId, Timestamp,
+    Error, Timestamp,
     alert::{Alert, Cause},
     engine::{
         kernel::Transaction,
         rows::{alerts, outbox, plans},
-        time::{invoicing, judge, rebilling, recount},
+        time::judge,
     },
     schema::{self, PlanVersionEntry},
-    subscription::{PlanInterval, Subscription, SubscriptionEntry},
+    subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     webhook::{Body, PlanVersionStep},
 };
@@ -23,16 +23,6 @@ pub(in crate::engine) async fn take_on(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let next = entry.subscription.plan_at(from);
-    if let Some(id) = canceled(tx, &next).await? {
-        // Nobody has taken it back yet.
-        let before = entry.clone();
-        entry.subscription.stay(id);
-        plans::note_usage(tx, entry).await?;
-        recount::judge_change(tx, &before, entry).await?;
-        rebilling::rebill(tx, &before, entry, next.start_date).await?;
-        invoicing::follow(tx, entry, at).await?;
-        return Ok(Vec::new());
-    }
     let usage = plans::plan_version_of(tx, entry).await?.priced_of(entry).clone();
     let Subscription { id: subscription_id, customer_id, plan_id, plan_version, .. } =
         entry.subscription;
@@ -55,17 +45,6 @@ pub(in crate::engine) async fn take_on(
         outbox::tell(tx, customer_id, at, body).await?;
     }
     Ok(alerts.into_iter().filter(|alert| alert.enabled).collect())
-}
-
-/// Returns the migration that brings a version of a plan, where that was canceled before.
-async fn canceled(
-    tx: &mut Transaction<'_>,
-    next: &PlanInterval,
-) -> Result<Option<MigrationId>, Error> {
-    let Some(moved) = &next.moved else { return Ok(None) };
-    let migration = tx.get(&schema::migration(tx.account, moved.migration_id)).await?;
-    let migration = migration.filter(|of| of.is_canceled_by(next.start_date));
-    Ok(migration.map(|of| of.id))
 }
 
 /// Judges the alerts of a plan that a subscription has taken on, on the usage that there is (subscriptions 3.2).
