@@ -21,7 +21,7 @@ fn beginning() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(200))]
 
     /// §5: "Cost over [a, b) is the cumulative cost at b less that at a, period by period"; usage
     /// over a timeframe is that of its events.
