@@ -45,7 +45,7 @@ fn rates_and_growth_are_measured_and_drawn() {
 
 #[test]
 fn backfills_are_measured() {
-    let arguments = ["memory", "--events", "4000", "--backfill", "200", "--rounds", "1"];
+    let arguments = ["memory", "--events", "20000", "--backfill", "1000", "--rounds", "1"];
     let said = run(env!("CARGO_BIN_EXE_backfill"), &arguments);
     assert!(said.contains("ratio"), "{said}");
 }
