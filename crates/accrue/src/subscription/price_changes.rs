@@ -12,7 +12,19 @@ use crate::{
 /// Changes to the prices of a plan version for one subscription (subscriptions 1.2, 1.3).
 ///
 /// Those of the version are removed and replaced first, and then more are added: a replacement is in force as long as
-/// what it takes the place of would be. Each of the version's is named once.
+/// what it takes the place of would be. Each price is named once.
+///
+/// ```
+/// use accrue::{Decimal, PriceId, price::NewPrice};
+/// use accrue::subscription::{AddedPrice, PriceChanges, ReplacedPrice};
+///
+/// # fn changes(seats: PriceId, usage: PriceId, cheaper: NewPrice) {
+/// let mut changes = PriceChanges::default();
+/// changes.replace = vec![ReplacedPrice::quantity(seats, Decimal::from(3))];
+/// changes.remove = vec![usage.into()];
+/// changes.add = vec![AddedPrice::new(cheaper)];
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriceChanges {
     /// Prices to add to those of the version.

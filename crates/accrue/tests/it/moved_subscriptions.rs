@@ -6,8 +6,8 @@ use accrue::{
     plan::{MigrationTiming, NewMigration, PlanVersionChange},
     price::{BillingMode, Cadence},
     subscription::{
-        Cancellation, FeeQuantityChange, IntervalChanges, NewPriceInterval, PriceIntervalEdit,
-        ReplacedPrice,
+        Cancellation, FeeQuantityChange, IntervalChanges, NewPriceInterval, PlanChange,
+        PlanChangeTiming, PriceIntervalEdit, ReplacedPrice,
     },
 };
 
@@ -216,4 +216,15 @@ fn subscriptions_5_6_6_a_new_adjustment_reaches_what_was_negotiated_too() {
     let of = changed.of(own.id);
     let price = of.price_intervals[0].price_id;
     assert_eq!(of.adjustment_intervals[0].price_ids, [price].into());
+}
+
+#[test]
+fn subscriptions_5_6_10_another_version_that_begins_at_the_instant_is_left_as_it_is() {
+    let (changed, ..) = doubled();
+    let plan = changed.invoiced.plan.id;
+    let when = PlanChangeTiming::RequestedDate(at("2027-02-01T00:00:00Z"));
+    changed.to(PlanChange { when, ..PlanChange::immediate(plan) });
+    let made = changed.migrate(MigrationTiming::EndOfTerm);
+    assert_eq!((made.moved, made.refused), (0, 1));
+    assert_eq!(changed.of(changed.subscription.id).plans().len(), 2);
 }

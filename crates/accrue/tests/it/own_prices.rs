@@ -309,6 +309,9 @@ fn subscriptions_1_3_1_and_5_each_price_is_one_of_the_version_and_named_once() {
     let twice = format!("names the price {fee}, which is removed or replaced twice");
     let found = validation(refused(fixture, of(&changed, remove(&[fee, usage, fee]))));
     assert_eq!(found, format!("remove_prices[2]: {twice}"));
+    let many = PriceChanges { add: vec![AddedPrice::new(addon); 101], ..PriceChanges::default() };
+    let found = validation(refused(fixture, of(&changed, many)));
+    assert_eq!(found, "add_prices: has 101 prices, expected at most 100");
     let two = PriceChanges {
         add: vec![AddedPrice::new(addon), AddedPrice::new(addon)],
         ..PriceChanges::default()

@@ -27,10 +27,11 @@ impl Account {
     /// # Errors
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the date is behind the end of the
-    /// subscription, a quantity is negative, or there is no such day to begin billing cycles on;
+    /// subscription, or there is no such day to begin billing cycles on;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the date is before the current billing
-    /// period, the plan is invoiced in another currency, a quantity is given for a price that is no fixed fee of the
-    /// version, the coupon [cannot be redeemed](Self::redeem_coupon), or an adjustment cannot be over its prices;
+    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), or an
+    /// adjustment cannot be over its prices; for the prices of the version those of
+    /// [`create_subscription`](Self::create_subscription);
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version or coupon.
     ///
     /// ```
