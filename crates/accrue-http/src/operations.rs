@@ -29,7 +29,6 @@ mod prices;
 mod subscription_changes;
 mod subscriptions;
 mod top_ups;
-mod waiting;
 mod webhook_endpoints;
 mod webhook_events;
 mod zones;
@@ -37,7 +36,6 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::waiting::{WAITING, Waiting};
 use crate::operation::Operation;
 
 /// Every operation that is served.

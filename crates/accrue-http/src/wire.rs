@@ -26,6 +26,7 @@ pub(crate) mod new_entries;
 pub(crate) mod not_built;
 pub(crate) mod pages;
 pub(crate) mod payment_methods;
+pub(crate) mod phases;
 pub(crate) mod plans;
 pub(crate) mod portal_sessions;
 mod price_filters;

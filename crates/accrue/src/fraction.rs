@@ -43,6 +43,12 @@ impl Fraction {
         Self::try_from(Decimal::parse(text)?)
     }
 
+    /// Returns the whole: 1.
+    #[must_use]
+    pub fn one() -> Self {
+        Self(Decimal::from(1))
+    }
+
     /// Returns the number.
     #[must_use]
     pub const fn as_decimal(&self) -> &Decimal {

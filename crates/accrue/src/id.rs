@@ -123,6 +123,8 @@ ids! {
     PersonId,
     /// Id of a plan.
     PlanId,
+    /// Id of a phase of a plan.
+    PlanPhaseId,
     /// Id of a session in the portal.
     PortalSessionId,
     /// Id of a price.

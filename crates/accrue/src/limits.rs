@@ -230,6 +230,8 @@ pub const SUBSCRIPTIONS: usize = 200;
 pub const ACTIVE_SUBSCRIPTIONS: usize = 1_000;
 /// The most bytes of intervals in one row, as JSON: further ones are in another row.
 pub const TERMS_BYTES: usize = 48 * 1024;
+/// The longest trial of a subscription, in days.
+pub const TRIAL_DAYS: u32 = 999_999;
 /// The largest subscription, in bytes as JSON and without its intervals: its alerts lie in the same row.
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.

@@ -3,6 +3,7 @@
 mod change;
 mod filter;
 mod migration;
+mod phase;
 mod prices;
 mod version;
 
@@ -12,13 +13,16 @@ pub use self::{
     change::PlanVersionChange,
     filter::PlanFilter,
     migration::{Migration, MigrationStatus, MigrationTiming, NewMigration},
+    phase::{NewPhase, PhaseDuration, PhaseUnit, PlanPhase, PlanTrial},
     prices::PlanPrice,
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
 };
 pub(crate) use self::{
     change::{Agreed, Placed},
     migration::Moved,
+    phase::{check_days, check_phase},
 };
+pub use crate::price::PhaseOrder;
 use crate::{
     Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,
     Name, Patch, PlanId, Timestamp, metadata, price::NewAdjustment,
@@ -68,6 +72,12 @@ pub struct Plan {
     pub currency: Currency,
     /// Version that subscriptions are created on unless they choose another.
     pub version: PlanVersion,
+    /// Its phases, one after the other; none where it has always the same prices (subscriptions 1.8).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PlanPhase>,
+    /// Trial that its subscriptions begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<PlanTrial>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -104,6 +114,12 @@ pub struct NewPlan {
     /// Adjustments of its first version, over prices of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adjustments: Vec<NewAdjustment>,
+    /// Its phases, in their order: every price and every adjustment is of one of them, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<NewPhase>,
+    /// Trial that its subscriptions begin with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trial: Option<PlanTrial>,
     /// The caller's alias, unique in the account.
     pub external_plan_id: Option<ExternalId>,
     /// Its description.
@@ -123,6 +139,8 @@ impl NewPlan {
             currency,
             prices: Vec::new(),
             adjustments: Vec::new(),
+            phases: Vec::new(),
+            trial: None,
             external_plan_id: None,
             description: None,
             metadata: Metadata::new(),
@@ -133,6 +151,9 @@ impl NewPlan {
     pub(crate) fn decide(self, id: PlanId, now: Timestamp) -> Result<Plan, Error> {
         metadata::check(&self.metadata)?;
         prices::check_count(&self.prices)?;
+        if let Some(trial) = &self.trial {
+            trial.check(self.currency)?;
+        }
         Ok(Plan {
             id,
             external_plan_id: self.external_plan_id,
@@ -140,6 +161,8 @@ impl NewPlan {
             description: self.description,
             currency: self.currency,
             version: PlanVersion::FIRST,
+            phases: phase::decide_phases(id, &self.phases, now)?,
+            trial: self.trial,
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,

@@ -10,6 +10,7 @@ mod license;
 mod model;
 mod new;
 mod origin;
+mod phase;
 mod references;
 mod rounding;
 mod scoped;
@@ -37,6 +38,7 @@ pub use self::{
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,
+    phase::PhaseOrder,
     rounding::round_lines,
     scoped::{AdjustmentScope, NewAdjustment, ScopedAdjustment},
 };
@@ -45,7 +47,7 @@ pub(crate) use self::{
     license::check_beside_licenses,
     model::Parts,
     references::References,
-    scoped::{AdjustmentIds, check_adjustments, remaining},
+    scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
 };
 use crate::{
@@ -89,6 +91,9 @@ pub struct Price {
     /// Allocations of each of these licenses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
+    /// Phase of its plan that it is charged in, where that has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.

@@ -16,6 +16,7 @@ mod migration;
 mod new;
 mod pending;
 mod period;
+mod phases;
 mod plan_change;
 mod plan_interval;
 mod price_changes;
@@ -25,6 +26,8 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod threshold;
+mod trial;
+mod trial_update;
 mod update;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +51,8 @@ pub use self::{
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},
     price_changes::{AddedPrice, PriceChanges, ReplacedPrice, Replacement},
+    trial::{CutTrial, Trial},
+    trial_update::{TrialEnd, TrialUpdate},
     update::SubscriptionUpdate,
 };
 pub(crate) use self::{
@@ -99,6 +104,9 @@ pub struct Subscription {
     /// Plans that it is on, one after the other; none where it has always been on one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan_intervals: Vec<PlanInterval>,
+    /// Trial that it begins with, or that one of its plans does: one in its life (subscriptions 1.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<Trial>,
     /// Prices that it is charged, each while it is in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_intervals: Vec<PriceInterval>,
@@ -163,8 +171,11 @@ impl Subscription {
 
     /// Returns the periods of one of its intervals over the whole life of the subscription.
     fn grid_of(&self, interval: &PriceInterval) -> BillingPeriods {
-        let Some(cycle) = interval.cadence.cycle() else { return self.periods() };
-        let anchor = (interval.anchor, self.plan_anchored_at(interval.start_date));
+        let (cycle, anchor) = match interval.cadence.cycle() {
+            _ if interval.is_trial => (Trial::CYCLE, (Trial::ANCHOR, interval.start_date)),
+            Some(cycle) => (cycle, (interval.anchor, self.plan_anchored_at(interval.start_date))),
+            None => return self.periods(),
+        };
         let (zone, life) = (self.timezone.clone(), (self.start_date, self.end_date));
         BillingPeriods::anchored(cycle, anchor, zone, life)
     }

@@ -109,14 +109,23 @@ impl Zone {
         Timestamp::from_micros(begin).unwrap_or(Timestamp::MIN)
     }
 
-    /// Returns the instant so many months after another one, by the clocks: on the last day of a month that
+    /// Returns the instant so many days and months after another one, by the clocks: on the last day of a month that
     /// is shorter.
-    pub(crate) fn months_after(&self, instant: Timestamp, months: u32) -> Timestamp {
+    pub(crate) fn after(&self, instant: Timestamp, days: u32, months: u32) -> Timestamp {
         let civil = self.civil(instant.to_jiff());
-        let span = Span::new().try_months(months);
+        let span = Span::new().try_days(days).and_then(|span| span.try_months(months));
         let civil = span.map_or(DateTime::MAX, |span| civil.saturating_add(span));
         let end = self.first_showing(civil).as_microsecond();
         Timestamp::from_micros(end).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns the instant that is as far behind one as another is behind a third, by the clocks.
+    pub(crate) fn moved(&self, instant: Timestamp, from: Timestamp, to: Timestamp) -> Timestamp {
+        let [civil, from, to] = [instant, from, to].map(|of| self.civil(of.to_jiff()));
+        let civil = to.saturating_add(civil.duration_since(from));
+        let moved = self.first_showing(civil).as_microsecond();
+        let (first, last) = (Timestamp::MIN.micros(), Timestamp::MAX.micros());
+        Timestamp::from_micros(moved.clamp(first, last)).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns the time that the clocks show at an instant.

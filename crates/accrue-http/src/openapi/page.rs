@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     operation::Operation,
-    operations::{self, WAITING, Waiting},
+    operations,
     problem::row,
     settings::Settings,
     shape::{Describe, Object, Property, Schema},
@@ -32,7 +32,6 @@ pub(super) fn render(base: &str, settings: &Settings) -> String {
         Section { title: resource.to_owned(), content: operations.collect() }
     }));
     sections.push(Section { title: "Objects".to_owned(), content: objects() });
-    sections.push(Section { title: "Not served".to_owned(), content: waiting() });
     let links = sections.iter().map(|section| {
         element("a", &[("href", &format!("#{}", section.anchor()))], [text(&section.title)])
     });
@@ -137,19 +136,6 @@ fn objects() -> Markup {
         [title, prose(&object.description), fields::members(object)].into_iter().collect()
     });
     objects.collect()
-}
-
-fn waiting() -> Markup {
-    let intro = "What the published API has and this one has not yet, and what it waits for. It \
-                 answers 404-url-not-found.";
-    let groups = WAITING.iter().map(|Waiting { what, operations }| {
-        let rows = operations.iter().map(|(method, path, name)| {
-            cells([code(&format!("{} {path}", method.name())), code(name)])
-        });
-        let title = element("h3", &[], [text(&format!("For {what}"))]);
-        [title, table(&["Operation", "Name"], rows)].into_iter().collect()
-    });
-    [paragraph(intro)].into_iter().chain(groups).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ use crate::{
     wire::{
         costs::{AggregatedCost, CostsQuery},
         coupons::RedeemCoupon,
+        dates::Date,
         pages::{Listed, Rows},
+        phases::{TriggerPhase, UpdateTrial},
         subscriptions::{
             Cancel, ChangeIntervals, ChangedResources, ChangedWanted, MutatedSubscription,
             NewSubscription, SchedulePlanChange, ScheduleQuery, Subscription,
@@ -104,6 +106,24 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .body::<ChangeIntervals>()
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(change_intervals(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/trigger_phase",
+        "subscriptions.trigger_phase",
+        "trigger-phase",
+    )
+    .summary("Begins the next phase of the plan of a subscription.")
+    .body::<TriggerPhase>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(trigger_phase(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/update_trial",
+        "subscriptions.update_trial",
+        "update-trial",
+    )
+    .summary("Moves the end of the trial of a subscription.")
+    .body::<UpdateTrial>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(update_trial(request))),
     Operation::post(
         "/subscriptions/{subscription_id}/redeem_coupon",
         "subscriptions.redeem_coupon",
@@ -311,6 +331,28 @@ async fn fetch_schedule(request: Request) -> Result<Reply, Problem> {
     let found = request.account.plan_schedule(id, starts, &page).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |of| SubscriptionScheduleItem::of(&of, &related)).await
+}
+
+async fn trigger_phase(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, TriggerPhase>()?;
+    check_is_not_pending(&request)?;
+    let dated = body.date().is_some_and(Date::is_local).then_some(id);
+    write_dated(request, dated, |account, zone| {
+        let date = body.date().map(|date| date.in_zone(zone, "/effective_date"));
+        let call = account.trigger_phase(id, date.transpose()?);
+        Ok(if body.leaves_invoices() { call.leaving_invoices() } else { call })
+    })
+    .await
+}
+
+async fn update_trial(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, UpdateTrial>()?;
+    check_is_not_pending(&request)?;
+    let dated = body.has_local_date().then_some(id);
+    write_dated(request, dated, |account, zone| {
+        Ok(account.update_trial(id, body.into_update(zone)?))
+    })
+    .await
 }
 
 async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {

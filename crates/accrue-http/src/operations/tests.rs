@@ -1,8 +1,8 @@
-//! The page of the documentation that lists all operations, served or not.
+//! The page of the documentation that lists all operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{WAITING, Waiting, all};
+use super::all;
 use crate::{operation::Operation, shape::Schema};
 
 /// How many operations the published API has (wire 1 to 5).
@@ -12,9 +12,8 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.m
 
 const HEAD: &str = "# Operations
 
-Which operations of the API are served over HTTP, and what the others wait for. Anything that is not
-served answers 404 url-not-found. `accrue-http` writes this page from its table of operations; the
-names are those of the client libraries.
+The operations that are served over HTTP: all of the published API. `accrue-http` writes this page from its table of
+operations; the names are those of the client libraries.
 
 The last column has the fields of requests that are read and, with a value that means something, answered
 404 feature-not-available, and what they wait for; and those that are stored and take no effect yet.
@@ -29,22 +28,14 @@ fn page() -> String {
         by_resource.entry(operation.resource()).or_default().push(operation);
     }
     let mut page = HEAD.to_owned();
-    page.push_str(&format!("\n## Served: {} of {PUBLISHED}\n", all().count()));
     for (resource, operations) in by_resource {
         page.push_str(&format!(
-            "\n### {resource}\n\n| | Path | Name | | Not available |\n|---|---|---|---|---|\n"
+            "\n## {resource}\n\n| | Path | Name | | Not available |\n|---|---|---|---|---|\n"
         ));
         for operation in operations {
             let Operation { method, path, name, summary, .. } = operation;
             let (method, missing) = (method.name(), missing(operation));
             page.push_str(&format!("| {method} | `{path}` | `{name}` | {summary} | {missing} |\n"));
-        }
-    }
-    page.push_str(&format!("\n## Waiting: {} of {PUBLISHED}\n", waiting().count()));
-    for Waiting { what, operations } in WAITING {
-        page.push_str(&format!("\n### For {what}\n\n| | Path | Name |\n|---|---|---|\n"));
-        for (method, path, name) in *operations {
-            page.push_str(&format!("| {} | `{path}` | `{name}` |\n", method.name()));
         }
     }
     page
@@ -123,20 +114,15 @@ fn a_field_that_is_not_built_says_what_it_waits_for() {
     assert!(found > 20, "found only {found}");
 }
 
-fn waiting() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let rows = WAITING.iter().flat_map(|Waiting { operations, .. }| operations.iter());
-    rows.map(|(method, path, name)| (method.name(), *path, *name))
-}
-
 fn served() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     all().map(|operation| (operation.method.name(), operation.path, operation.name))
 }
 
 #[test]
-fn each_operation_of_the_api_is_served_or_waits() {
+fn each_operation_of_the_api_is_served() {
     let mut places = BTreeSet::new();
     let mut names = BTreeSet::new();
-    for (method, path, name) in served().chain(waiting()) {
+    for (method, path, name) in served() {
         assert!(places.insert((method, path)), "{method} {path} is there twice");
         assert!(names.insert(name), "{name} is there twice");
     }

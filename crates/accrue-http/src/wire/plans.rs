@@ -1,14 +1,14 @@
 //! Plans and their versions on the wire (wire 5.1).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use accrue::{
-    Currency, ExternalId, JsonNumber, Metadata, Name, PriceId,
+    Currency, ExternalId, Metadata, Name, PriceId,
     plan::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
     },
-    price::{self, NewAdjustment, ScopedAdjustment},
+    price::{self, NewAdjustment, NewPrice, ScopedAdjustment},
     related::Related,
 };
 
@@ -21,6 +21,7 @@ use super::{
     carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
     pages::Limit,
+    phases::{self, NewPlanPhase, PhaseNumber, PlanPhase, PlanVersionPhase, TrialConfig, phases},
     prices::{PlanPriceIn, Price},
 };
 use crate::{
@@ -56,8 +57,8 @@ request! {
         status: Option<NewPlanStatus>,
         /// Discounts, minimums and maximums over its prices.
         adjustments: Option<Vec<NewPlanAdjustment>>,
-        /// Phases: not available until plans have phases.
-        plan_phases: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Phases, one after the other: each price and adjustment is of one of them then.
+        plan_phases: Option<Vec<NewPlanPhase>>,
     }
 
     /// A price of a version to create.
@@ -68,8 +69,8 @@ request! {
         allocation_price: Option<NotBuilt<AnyObject>>,
         /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Phase of the price: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that the price is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// Changes to a plan.
@@ -108,8 +109,8 @@ request! {
     pub(crate) struct RemovedPrice {
         /// Id of the price.
         price_id: PriceId,
-        /// Phase of the price: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that the price is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// A price to replace by another.
@@ -122,8 +123,8 @@ request! {
         allocation_price: Option<NotBuilt<AnyObject>>,
         /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Phase of the price: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that the price is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// The default version of a plan: that of new subscriptions.
@@ -182,12 +183,12 @@ response! {
         default_invoice_memo: Option<String>,
         /// Product that is sold: the plan itself.
         product: Product,
-        /// Trial that it begins with: there is none.
+        /// Trial that it begins with.
         trial_config: TrialConfig,
         /// Discounts, minimums and maximums over its prices.
         adjustments: Vec<Adjustment>,
-        /// Always null: plans have no phases.
-        plan_phases: Nothing,
+        /// Its phases; null where it has none.
+        plan_phases: Option<Vec<PlanPhase>>,
         /// Always null: no plan comes from another.
         base_plan: Nothing,
         /// Always null: no plan comes from another.
@@ -216,14 +217,6 @@ response! {
         created_at: Moment,
     }
 
-    /// The trial that a plan begins with.
-    pub(crate) struct TrialConfig {
-        /// Length of the trial: null, since there is none.
-        trial_period: Nothing,
-        /// Unit of the length.
-        trial_period_unit: TrialUnit,
-    }
-
     /// A version of a plan.
     pub(crate) struct PlanVersion {
         /// Its number.
@@ -234,16 +227,9 @@ response! {
         prices: Vec<Price>,
         /// Discounts, minimums and maximums over its prices.
         adjustments: Vec<Adjustment>,
-        /// Always null: plans have no phases.
-        plan_phases: Nothing,
+        /// The phases of the plan; null where it has none.
+        plan_phases: Option<Vec<PlanVersionPhase>>,
     }
-}
-
-/// The unit of the length of a trial.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum TrialUnit {
-    Days,
 }
 
 /// The status of a plan to create.
@@ -258,9 +244,6 @@ choices! {
         "active" => PlanStatus::Active,
         "archived" => PlanStatus::Archived,
         "draft" => PlanStatus::Draft,
-    }
-    TrialUnit {
-        "days" => TrialUnit::Days,
     }
     NewPlanStatus {
         "active" => NewPlanStatus::Active,
@@ -304,6 +287,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
             return Err(violations.into());
         }
         plan.adjustments = new.adjustments.into_iter().flatten().map(NewAdjustment::from).collect();
+        plan.phases = phases(new.plan_phases)?;
         plan.external_plan_id = new.external_plan_id;
         plan.description = new.description.and_then(|words| words.0);
         plan.metadata = new_metadata(new.metadata);
@@ -327,13 +311,14 @@ fn added(
 ) -> Vec<plan::PlanPrice> {
     let prices = prices.into_iter().enumerate();
     let given = |(index, new): (usize, NewPlanPrice)| {
-        given(new.price, currency, || format!("{at}/{index}"), violations)
+        let phase = new.plan_phase_order;
+        given((new.price, phase), currency, || format!("{at}/{index}"), violations)
     };
     prices.filter_map(given).collect()
 }
 
 fn given(
-    Demanded(price): Demanded<PlanPriceIn>,
+    (Demanded(price), phase): (Demanded<PlanPriceIn>, Option<PhaseNumber>),
     currency: Currency,
     at: impl Fn() -> String,
     violations: &mut Violations,
@@ -341,12 +326,14 @@ fn given(
     if price.is_none() {
         violations.push(format!("{}/price", at()), "is missing");
     }
-    price.map(|price| price.into_price(currency).into())
+    let plan_phase_order = phase.map(phases::phase);
+    price.map(|price| NewPrice { plan_phase_order, ..price.into_price(currency) }.into())
 }
 
 impl From<NewPlanAdjustment> for NewAdjustment {
     fn from(new: NewPlanAdjustment) -> Self {
-        new.adjustment.0
+        let plan_phase_order = new.plan_phase_order.map(phases::phase);
+        Self { plan_phase_order, ..new.adjustment.0 }
     }
 }
 
@@ -368,30 +355,47 @@ impl NewVersion {
         let mut violations = Violations::default();
         let added = self.add_prices.unwrap_or_default();
         let add = self::added("/add_prices", added, currency, &mut violations);
-        let removed = self.remove_prices.into_iter().flatten().map(|removed| removed.price_id);
+        let mut price_phases = BTreeMap::new();
+        let mut note = |id: PriceId, said: Option<PhaseNumber>| {
+            price_phases.extend(said.map(|said| (id, phases::phase(said))));
+            id
+        };
+        let removed = self.remove_prices.into_iter().flatten();
+        let removed: Vec<_> =
+            removed.map(|removed| note(removed.price_id, removed.plan_phase_order)).collect();
         let replaced = self.replace_prices.into_iter().flatten().enumerate();
         let replaced = replaced.filter_map(|(index, replaced)| {
             let at = || format!("/replace_prices/{index}");
-            let price = given(replaced.price, currency, at, &mut violations)?;
-            Some((replaced.replaces_price_id, price))
+            let price = given((replaced.price, None), currency, at, &mut violations)?;
+            Some((note(replaced.replaces_price_id, replaced.plan_phase_order), price))
         });
         let replace = replaced.collect();
         if !violations.is_empty() {
             return Err(violations.into());
         }
         let adjustments = self.add_adjustments.into_iter().flatten();
-        let gone = self.remove_adjustments.into_iter().flatten();
+        let gone: Vec<_> = self.remove_adjustments.into_iter().flatten().collect();
+        let said = gone
+            .iter()
+            .filter_map(|of| Some((of.adjustment_id, phases::phase(of.plan_phase_order?))));
+        let adjustment_phases = said.collect();
         let others = self.replace_adjustments.into_iter().flatten();
         Ok(PlanVersionChange {
             version: Some(number(self.version)),
             add,
-            remove: removed.collect(),
+            remove: removed,
             replace,
+            price_phases,
             add_adjustments: adjustments.map(NewAdjustment::from).collect(),
-            remove_adjustments: gone.map(|of| of.adjustment_id).collect(),
+            remove_adjustments: gone.iter().map(|of| of.adjustment_id).collect(),
             replace_adjustments: others
-                .map(|of| (of.replaces_adjustment_id, of.adjustment.0))
+                .map(|of| {
+                    let plan_phase_order = of.plan_phase_order.map(phases::phase);
+                    let new = NewAdjustment { plan_phase_order, ..of.adjustment.0 };
+                    (of.replaces_adjustment_id, new)
+                })
                 .collect(),
+            adjustment_phases,
             default: match self.set_as_default {
                 Some(true) => DefaultVersion::Replace,
                 Some(false) | None => DefaultVersion::Keep,
@@ -412,8 +416,8 @@ impl Plan {
         let prices = priced.map(|priced| prices(priced, related));
         let currency = plan.currency;
         let adjustments = priced.map(|priced| Adjustment::of_version(priced, currency));
-        let minimum = priced.and_then(|priced| PlanMinimum::first(priced, currency));
-        let maximum = priced.and_then(|priced| PlanMaximum::first(priced, currency));
+        let minimum = priced.and_then(|priced| PlanMinimum::first(priced, None, currency));
+        let maximum = priced.and_then(|priced| PlanMaximum::first(priced, None, currency));
         Self {
             id: plan.id.to_string(),
             external_plan_id: plan.external_plan_id.clone(),
@@ -432,12 +436,12 @@ impl Plan {
                 name: plan.name.clone(),
                 created_at: plan.created_at.into(),
             },
-            trial_config: TrialConfig { trial_period: Nothing, trial_period_unit: TrialUnit::Days },
+            trial_config: TrialConfig::of(plan),
             adjustments: adjustments.unwrap_or_default(),
-            plan_phases: Nothing,
+            plan_phases: PlanPhase::all(plan, priced, currency),
             base_plan: Nothing,
             base_plan_id: Nothing,
-            discount: priced.and_then(|priced| PlanDiscount::first(priced, currency)),
+            discount: priced.and_then(|priced| PlanDiscount::first(priced, None, currency)),
             minimum_amount: minimum.as_ref().map(|of| of.minimum_amount.clone()),
             minimum,
             maximum_amount: maximum.as_ref().map(|of| of.maximum_amount.clone()),
@@ -450,14 +454,14 @@ impl Plan {
 impl PlanVersion {
     /// Writes a version, with the resources that its prices name.
     pub(crate) fn of(version: &PricedVersion, related: &Related) -> Self {
-        let currency = related.plan(version.plan_id).map(|plan| plan.currency);
-        let adjustments = currency.map(|currency| Adjustment::of_version(version, currency));
+        let plan = related.plan(version.plan_id);
+        let adjustments = plan.map(|plan| Adjustment::of_version(version, plan.currency));
         Self {
             version: version.version.number(),
             created_at: version.created_at.into(),
             prices: prices(version, related),
             adjustments: adjustments.unwrap_or_default(),
-            plan_phases: Nothing,
+            plan_phases: plan.and_then(PlanVersionPhase::all),
         }
     }
 }

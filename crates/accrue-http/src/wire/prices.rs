@@ -10,7 +10,7 @@ mod rates;
 
 use accrue::{
     Decimal, ExternalId, JsonNumber, Metadata, Name, PriceId, PricingUnit,
-    price::{self, BillingMode, Charge, Cycle, PriceType},
+    price::{self, BillingMode, Charge, Cycle, PhaseOrder, PriceType},
     related::Related,
 };
 use serde::Serialize;
@@ -117,8 +117,8 @@ response! {
         credit_allocation: Nothing,
         /// Always null: no price is made of others.
         composite_price_filters: Nothing,
-        /// Always null: plans have no phases.
-        plan_phase_order: Nothing,
+        /// Number of the phase that it is of, where its plan has phases.
+        plan_phase_order: Option<u32>,
         /// Id of the price whose place it takes, for a subscription or in a version of a plan.
         replaces_price_id: Option<String>,
         /// Metadata: the caller's own key-value pairs.
@@ -281,11 +281,23 @@ impl Price {
                 .map(LicenseType::from),
             credit_allocation: Nothing,
             composite_price_filters: Nothing,
-            plan_phase_order: Nothing,
+            plan_phase_order: price.plan_phase_order.map(PhaseOrder::number),
             replaces_price_id: None,
             metadata: price.metadata.clone(),
         };
         Self { common, config: Config::of(price.charge.model()) }
+    }
+
+    /// Shows the phase of a plan that a subscription is charged it in.
+    pub(crate) fn in_phase(mut self, phase: Option<PhaseOrder>) -> Self {
+        self.common.plan_phase_order = phase.map(PhaseOrder::number);
+        self
+    }
+
+    /// Shows the discount of a trial.
+    pub(crate) fn on_trial(mut self, discount: Option<&price::Adjustment>) -> Self {
+        self.common.discount = discount.and_then(PriceDiscount::of_trial).or(self.common.discount);
+        self
     }
 
     /// Shows the price whose place it takes.

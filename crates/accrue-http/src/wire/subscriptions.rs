@@ -43,7 +43,7 @@ use super::{
     customers::{Customer, auto_collection},
     plans::Plan,
 };
-use crate::shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response};
+use crate::shape::{Describe, Moment, Object, Property, Schema, choices, response};
 
 response! {
     /// A subscription, with its customer, its plan and the prices that it has.
@@ -96,13 +96,13 @@ response! {
         /// Number of days between issue and due date of an invoice: that of its plan where nothing
         /// was said, and 0 without one.
         net_terms: u32,
-        /// Always null: plans have no phases.
-        active_plan_phase_order: Nothing,
+        /// Number of the phase that it is in; null where it is not active, or its plan has no phases.
+        active_plan_phase_order: Option<u32>,
         /// Change of it that waits to be applied: until then every other change is refused.
         pending_subscription_change: Option<PendingSubscriptionChange>,
         /// Coupon that it has redeemed, the last one of several.
         redeemed_coupon: Option<RedeemedCoupon>,
-        /// Trial that it begins with: there is none.
+        /// Trial that it, or one of its plans, begins with.
         trial_info: TrialInfo,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
@@ -124,10 +124,10 @@ response! {
         id: String,
     }
 
-    /// The trial that a subscription begins with.
+    /// The trial of a subscription.
     pub(crate) struct TrialInfo {
-        /// End of the trial: null, since there is none.
-        end_date: Nothing,
+        /// End of the trial, also where that has passed; null where there was none.
+        end_date: Option<Moment>,
     }
 }
 
@@ -211,6 +211,7 @@ impl Subscription {
         let period = subscription.periods().containing(now);
         let own = &subscription.carried;
         let the_plans = plan.map(|plan| &plan.carried);
+        let phase = subscription.active_phase(now);
         let adjusted = Adjusted::of(subscription, related);
         Self {
             id: subscription.id.to_string(),
@@ -242,10 +243,10 @@ impl Subscription {
             net_terms: whole(own, "net_terms")
                 .or_else(|| whole(the_plans?, "net_terms"))
                 .unwrap_or_default(),
-            active_plan_phase_order: Nothing,
+            active_plan_phase_order: phase.map(|phase| phase.order.number()),
             pending_subscription_change: subscription.pending_change(now).map(Into::into),
             redeemed_coupon: subscription.redeemed_coupon().map(RedeemedCoupon::from),
-            trial_info: TrialInfo { end_date: Nothing },
+            trial_info: TrialInfo { end_date: subscription.trial.map(|of| of.end_date.into()) },
             metadata: subscription.metadata.clone(),
         }
     }

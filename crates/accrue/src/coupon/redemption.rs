@@ -97,8 +97,9 @@ impl Coupon {
             price_ids: reached.iter().map(|price| price.id).collect(),
             plan_version: of.plan_version,
             coupon_id: Some(self.id),
+            is_trial: false,
             start_date: at,
-            end_date: self.duration_in_months.map(|months| of.timezone.months_after(at, months)),
+            end_date: self.duration_in_months.map(|months| of.timezone.after(at, 0, months)),
         });
         Ok(())
     }

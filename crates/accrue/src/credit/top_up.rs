@@ -235,7 +235,7 @@ impl TopUpExpiry {
     fn from(self, at: Timestamp, zone: &Zone) -> Timestamp {
         match self.unit {
             ExpiryUnit::Day => zone.midnight_after(at, self.after),
-            ExpiryUnit::Month => zone.begin_of_day_of(zone.months_after(at, self.after)),
+            ExpiryUnit::Month => zone.begin_of_day_of(zone.after(at, 0, self.after)),
         }
     }
 }

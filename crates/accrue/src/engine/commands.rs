@@ -35,6 +35,7 @@ pub(super) mod payment_methods;
 pub(super) mod payments;
 pub(super) mod pending_changes;
 pub(super) mod people;
+pub(super) mod phases;
 pub(super) mod plan_changes;
 pub(super) mod plan_versions;
 pub(super) mod plans;

@@ -24,6 +24,7 @@ mod squaring;
 pub(super) mod taxing;
 pub(super) mod thresholds;
 pub(super) mod transitions;
+pub(super) mod trials;
 pub(super) mod voiding;
 
 use async_trait::async_trait;

@@ -147,6 +147,7 @@ impl Invoice {
             dimensional_price_configuration: None,
             license_type_id: None,
             license_allocations: Vec::new(),
+            plan_phase_order: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
             origin: PriceOrigin::Account,

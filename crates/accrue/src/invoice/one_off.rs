@@ -191,7 +191,7 @@ impl Invoice {
         if !self.is_one_off() {
             return Err(Error::constraint("the invoice is dated by its subscription"));
         }
-        let last = zone.months_after(now, limits::INVOICE_AHEAD_MONTHS);
+        let last = zone.after(now, 0, limits::INVOICE_AHEAD_MONTHS);
         if last < date {
             let message = format!("found {date}, expected at most a year ahead, {last}");
             return Err(Error::invalid("invoice_date", message));

@@ -6,8 +6,8 @@ use super::{DefaultVersion, PlanPrice, PlanVersion, prices};
 use crate::{
     AdjustmentId, Error, PlanId, PriceId, Timestamp,
     price::{
-        AdjustmentIds, NewAdjustment, Price, References, ScopedAdjustment, check_adjustments,
-        remaining,
+        AdjustmentIds, AdjustmentScope, NewAdjustment, PhaseOrder, Price, References,
+        ScopedAdjustment, check_adjustments, remaining, same_phase,
     },
 };
 
@@ -31,6 +31,9 @@ pub struct PlanVersionChange {
     pub remove: Vec<PriceId>,
     /// Prices of the latest version to replace, each with its replacement.
     pub replace: Vec<(PriceId, PlanPrice)>,
+    /// Phases that prices to remove or to replace are of, as the caller knows them: another one is refused.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub price_phases: BTreeMap<PriceId, PhaseOrder>,
     /// Adjustments to add behind those of the latest version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub add_adjustments: Vec<NewAdjustment>,
@@ -40,6 +43,9 @@ pub struct PlanVersionChange {
     /// Adjustments of the latest version to replace, each with its replacement.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replace_adjustments: Vec<(AdjustmentId, NewAdjustment)>,
+    /// Phases that adjustments to remove are of, as the caller knows them: another one is refused.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub adjustment_phases: BTreeMap<AdjustmentId, PhaseOrder>,
     /// Effect on the plan's default version.
     pub default: DefaultVersion,
 }
@@ -95,14 +101,21 @@ impl<'a> Agreed<'a> {
     }
 
     /// Gives a version those of the latest one, with some changes.
-    pub(crate) fn changed(latest: &'a [ScopedAdjustment], change: &'a PlanVersionChange) -> Self {
-        Self {
+    pub(crate) fn changed(
+        latest: &'a [ScopedAdjustment],
+        change: &'a PlanVersionChange,
+    ) -> Result<Self, Error> {
+        for AdjustmentScope { id, plan_phase_order, .. } in latest.iter().map(|of| &of.scope) {
+            let said = change.adjustment_phases.get(id).copied();
+            same_phase(said, *plan_phase_order, &format_args!("the adjustment {id}"))?;
+        }
+        Ok(Self {
             latest,
             remove: &change.remove_adjustments,
             replace: &change.replace_adjustments,
             at: "add_adjustments",
             add: &change.add_adjustments,
-        }
+        })
     }
 
     /// Returns those of the version before.
@@ -147,7 +160,7 @@ impl PlanVersionChange {
     pub(crate) fn decide(
         &self,
         next: PlanVersion,
-        (latest, replaces): (&[PriceId], &BTreeMap<PriceId, PriceId>),
+        (latest, replaces): (&[Price], &BTreeMap<PriceId, PriceId>),
     ) -> Result<Vec<Placed>, Error> {
         if let Some(version) = self.version.filter(|version| *version != next) {
             let (found, next) = (version.number(), next.number());
@@ -156,25 +169,31 @@ impl PlanVersionChange {
         }
         let mut gone = BTreeSet::new();
         for id in self.remove.iter().chain(self.replace.iter().map(|(id, _)| id)) {
-            if !latest.contains(id) {
+            let Some(price) = latest.iter().find(|price| price.id == *id) else {
                 let detail = format!("the price {id} is none of the latest version");
                 return Err(Error::constraint(detail));
-            }
+            };
+            let said = self.price_phases.get(id).copied();
+            same_phase(said, price.plan_phase_order, &format_args!("the price {id}"))?;
             if !gone.insert(*id) {
                 let detail = format!("the price {id} is removed or replaced twice");
                 return Err(Error::constraint(detail));
             }
         }
-        let stays = |id: &PriceId| match self.replace.iter().position(|(old, _)| old == id) {
-            Some(index) => {
-                let (_, price) = self.replace.get(index)?;
-                let placed = Placed::new("replace_prices", index, price);
-                Some(Placed { replaces: Some(*id), ..placed })
-            }
-            None if gone.contains(id) => None,
-            None => {
-                let replaces = replaces.get(id).copied();
-                Some(Placed { at: String::new(), price: (*id).into(), replaces })
+        let stays = |old: &Price| {
+            let id = old.id;
+            let mut others = self.replace.iter().enumerate();
+            match others.find(|(_, (replaced, _))| *replaced == id) {
+                Some((index, (_, price))) => {
+                    let price = price.clone().in_phase(old.plan_phase_order);
+                    let placed = Placed::new("replace_prices", index, &price);
+                    Some(Placed { replaces: Some(id), ..placed })
+                }
+                None if gone.contains(&id) => None,
+                None => {
+                    let replaces = replaces.get(&id).copied();
+                    Some(Placed { at: String::new(), price: id.into(), replaces })
+                }
             }
         };
         let added = self.add.iter().enumerate();

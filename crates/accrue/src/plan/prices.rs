@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
-    price::{Model, NewPrice, Price, check_beside_licenses},
+    price::{Model, NewPrice, PhaseOrder, Price, check_beside_licenses},
 };
 
 /// Price of a version of a plan: a new one, or an existing one.
@@ -26,6 +26,16 @@ pub enum PlanPrice {
     New(Box<NewPrice>),
     /// Existing price. Its item and its metric may be archived since.
     Existing(IdOr<PriceId>),
+}
+
+impl PlanPrice {
+    /// Puts a new price in a phase of its plan; one that exists is in its own.
+    pub(crate) fn in_phase(mut self, phase: Option<PhaseOrder>) -> Self {
+        if let Self::New(new) = &mut self {
+            new.plan_phase_order = phase;
+        }
+        self
+    }
 }
 
 impl From<NewPrice> for PlanPrice {

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agreed, Placed, PlanPrice, PlanVersion, prices};
+use super::{Agreed, Placed, Plan, PlanPrice, PlanVersion, check_phase, prices};
 use crate::{
     Error, PlanId, PriceId, Timestamp,
-    price::{Cycle, NewAdjustment, Price, ScopedAdjustment},
+    price::{AdjustmentScope, Cycle, NewAdjustment, Price, ScopedAdjustment},
 };
 
 /// Version of a plan, with its prices. It never changes.
@@ -82,5 +82,19 @@ impl PricedVersion {
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
         let adjustments = agreed.decide((plan_id, version), (&prices, &references), now)?;
         Ok(Self { plan_id, version, prices, adjustments, replaces, cycle, created_at: now })
+    }
+    /// Refuses prices and adjustments that are of no phase of its plan, where that has phases, or of one where it has
+    /// none (subscriptions 5.1).
+    pub(crate) fn check_phases(&self, plan: &Plan) -> Result<(), Error> {
+        for price in &self.prices {
+            let what = format_args!("the price {}", price.id);
+            check_phase(price.plan_phase_order, &plan.phases, what)?;
+        }
+        for AdjustmentScope { id, plan_phase_order, .. } in
+            self.adjustments.iter().map(|of| &of.scope)
+        {
+            check_phase(*plan_phase_order, &plan.phases, format_args!("the adjustment {id}"))?;
+        }
+        Ok(())
     }
 }

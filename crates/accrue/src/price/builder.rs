@@ -101,6 +101,7 @@ impl BilledPriceBuilder {
             conversion_rate: None,
             external_price_id: None,
             reference_id: None,
+            plan_phase_order: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
         }

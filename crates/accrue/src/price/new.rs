@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Adjustments, Cadence, Charge, Cycle, DimensionalPriceConfiguration, DimensionalPriceGroup,
-    LicenseAllocation, Model, NewDimensionalPriceConfiguration, Price, PriceBuilder, PriceOrigin,
-    check_bounds, check_not_negative,
+    LicenseAllocation, Model, NewDimensionalPriceConfiguration, PhaseOrder, Price, PriceBuilder,
+    PriceOrigin, check_bounds, check_not_negative,
 };
 use crate::{
     Carried, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetricId, Name, PriceId,
@@ -49,6 +49,9 @@ pub struct NewPrice {
     /// What the request that makes it calls it, for its adjustments (subscriptions 1.2). It is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_id: Option<String>,
+    /// Phase of its plan that it is charged in: of a price that is made with a plan that has phases, and of no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Further fields: those that the engine has no use for, and `invoicing_cycle_configuration`, which says how
@@ -157,6 +160,7 @@ impl NewPrice {
             dimensional_price_configuration: configuration.transpose()?,
             license_type_id: self.license_type_id,
             license_allocations: self.license_allocations,
+            plan_phase_order: self.plan_phase_order,
             metadata: self.metadata,
             carried: self.carried,
             origin: PriceOrigin::Account,

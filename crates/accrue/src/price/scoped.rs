@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Adjustment, Cadence, Charge, Discount, Model, Price, PriceFilter, References, check_filters,
+    Adjustment, Cadence, Charge, Discount, Model, PhaseOrder, Price, PriceFilter, References,
+    check_filters,
 };
 use crate::{AdjustmentId, Error, ItemId, PricingUnit, Timestamp, limits};
 
@@ -31,6 +32,10 @@ pub struct NewAdjustment {
     pub item_id: Option<ItemId>,
     /// True where it is over an invoice, and false where it is of one price by itself.
     pub is_invoice_level: bool,
+    /// Phase of the plan that it is of, where that has phases: it is over prices of that, and in force while a
+    /// subscription is in it. Where it replaces another, it is of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
 }
 
 /// Adjustment of a plan or a subscription, over prices of it (invoicing 14.2).
@@ -60,6 +65,9 @@ pub struct AdjustmentScope {
     /// Adjustment whose place it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces_adjustment_id: Option<AdjustmentId>,
+    /// Phase of the plan that it is of, where that has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
 }
 
 impl NewAdjustment {
@@ -72,6 +80,7 @@ impl NewAdjustment {
             reference_ids: BTreeSet::new(),
             item_id: None,
             is_invoice_level: true,
+            plan_phase_order: None,
         }
     }
 
@@ -97,8 +106,14 @@ impl NewAdjustment {
         let filters = references.resolve(self.filters.clone(), &self.reference_ids)?;
         let (adjustment, item_id) = (self.adjustment.clone(), self.item_id);
         let is_invoice_level = self.is_invoice_level;
-        let scope =
-            AdjustmentScope { id, filters, item_id, is_invoice_level, replaces_adjustment_id };
+        let scope = AdjustmentScope {
+            id,
+            filters,
+            item_id,
+            is_invoice_level,
+            replaces_adjustment_id,
+            plan_phase_order: self.plan_phase_order,
+        };
         let new = ScopedAdjustment { adjustment, scope };
         let found = new.reached(prices).count();
         if !is_invoice_level && found != 1 {
@@ -111,10 +126,11 @@ impl NewAdjustment {
 }
 
 impl AdjustmentScope {
-    /// Tells whether it is over a price.
+    /// Tells whether it is over a price: none of another phase.
     #[must_use]
     pub fn holds(&self, price: &Price) -> bool {
-        PriceFilter::all_pass(&self.filters, price)
+        let phases = self.plan_phase_order.zip(price.plan_phase_order);
+        phases.is_none_or(|(own, of)| own == of) && PriceFilter::all_pass(&self.filters, price)
     }
 }
 
@@ -242,8 +258,11 @@ pub(crate) fn remaining(
         let id = of.scope.id;
         match replace.iter().enumerate().find(|(_, (old, _))| *old == id) {
             Some((index, (_, new))) => {
-                let new = new.decide(ids.next(), Some(id), made);
                 let at = format!("replace_adjustments[{index}].adjustment");
+                let phase = of.scope.plan_phase_order;
+                let plan_phase_order = same_phase(new.plan_phase_order, phase, &id)?;
+                let new = NewAdjustment { plan_phase_order, ..new.clone() };
+                let new = new.decide(ids.next(), Some(id), made);
                 left.push(new.map_err(|error| error.within(&at))?);
             }
             None if gone.contains(&id) => {}
@@ -251,4 +270,19 @@ pub(crate) fn remaining(
         }
     }
     Ok(left)
+}
+
+/// Returns the phase of what is to go or to be replaced, and refuses that which is said to be another.
+pub(crate) fn same_phase(
+    said: Option<PhaseOrder>,
+    phase: Option<PhaseOrder>,
+    of: &impl std::fmt::Display,
+) -> Result<Option<PhaseOrder>, Error> {
+    match (said, phase) {
+        (Some(said), Some(phase)) if said != phase => {
+            Err(Error::constraint(format!("{of} is of {phase}, not of {said}")))
+        }
+        (Some(said), None) => Err(Error::constraint(format!("{of} is of no phase, not of {said}"))),
+        _ => Ok(phase),
+    }
 }

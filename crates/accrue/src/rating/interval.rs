@@ -17,6 +17,8 @@ pub(crate) struct RatedInterval {
     pub(super) periods: BillingPeriods,
     /// True where only the first of the periods is charged.
     pub(super) is_once: bool,
+    /// True where its usage is on trial.
+    pub(super) is_trial: bool,
     /// Cycle in which usage is invoiced within its periods.
     invoicing: Option<Cycle>,
 }
@@ -29,9 +31,9 @@ impl RatedInterval {
     ) -> Self {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
-        let is_once = interval.cadence.cycle().is_none();
-        let invoicing = price.invoicing_cycle();
-        Self { cells: price.cells(), price, quantities, periods, is_once, invoicing }
+        let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial);
+        let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
+        Self { cells: price.cells(), price, quantities, periods, is_once, is_trial, invoicing }
     }
 
     pub(super) fn is_fee(&self) -> bool {
@@ -44,7 +46,8 @@ impl RatedInterval {
 
     /// Tells whether one adjustment may be spread over both: they fall due alike, in one unit.
     pub(super) fn is_billed_with(&self, other: &Self) -> bool {
-        let terms = |of: &Self| (of.price.cadence, of.billing_mode());
+        let cadence = |of: &Self| Some(of.price.cadence).filter(|_| !of.is_trial);
+        let terms = |of: &Self| (cadence(of), of.billing_mode());
         terms(self) == terms(other)
             && self.price.currency == other.price.currency
             && self.periods.has_grid_of(&other.periods)

@@ -186,6 +186,7 @@ impl Running {
             let mut periods = line.members(&self.joints).map(|of| of.member.period);
             interval.price.currency == *unit
                 && !interval.is_fee()
+                && !interval.is_trial
                 && periods.next() == Some(self.timeframe)
                 && periods.next().is_none()
         })

@@ -6,7 +6,7 @@ use super::{Cut, PriceInterval, Subscription};
 use crate::{
     AdjustmentIntervalId, CouponId, PriceId, Timestamp,
     plan::PlanVersion,
-    price::{Adjustment, AdjustmentScope, Price, ScopedAdjustment},
+    price::{Adjustment, AdjustmentScope, PhaseOrder, Price, ScopedAdjustment},
 };
 
 /// Adjustment while it is in force for a subscription (subscriptions 2.4).
@@ -32,6 +32,9 @@ pub struct AdjustmentInterval {
     /// Coupon that it comes from, where it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupon_id: Option<CouponId>,
+    /// True where it is the discount of a trial (subscriptions 1.7).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_trial: bool,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where no end is known.
@@ -60,9 +63,17 @@ impl AdjustmentInterval {
         }
     }
 
+    /// Returns the phase of the plan that it is of.
+    pub(super) fn phase(&self) -> Option<PhaseOrder> {
+        self.scope.as_ref()?.plan_phase_order
+    }
+
     /// Tells whether it came with a price, and goes with it.
     pub(super) fn is_own_of(&self, price: PriceId) -> bool {
-        self.scope.is_none() && !self.is_invoice_level() && self.price_ids == [price].into()
+        self.scope.is_none()
+            && !self.is_trial
+            && !self.is_invoice_level()
+            && self.price_ids == [price].into()
     }
 
     /// Returns the adjustment as a plan or the subscription was given it; none where it is a price's own or a
@@ -121,6 +132,7 @@ impl Cut {
             price_ids: [price_id].into(),
             plan_version: self.plan_version,
             coupon_id: None,
+            is_trial: false,
             start_date: self.start_date,
             end_date: None,
         }
@@ -143,6 +155,7 @@ impl Cut {
             price_ids: of.reached(prices).map(|price| price.id).collect(),
             plan_version: self.plan_version,
             coupon_id: None,
+            is_trial: false,
             start_date,
             end_date,
         }

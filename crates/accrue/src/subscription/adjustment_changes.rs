@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{AdjustmentInterval, Cut};
+use super::{AdjustmentInterval, Cut, Terms, phases::Stretch};
 use crate::{
     AdjustmentId, Error, Timestamp,
     price::{
@@ -61,27 +61,34 @@ impl AdjustmentChanges {
 }
 
 /// Cuts the intervals of what a plan version and a subscription agree on beside the prices' own adjustments: those
-/// of the version, with changes for the subscription, up to its end.
+/// of the version, with changes for the subscription, within the stretches of its phases and up to its end.
 pub(super) fn agreed(
-    changes: &AdjustmentChanges,
+    terms: &Terms<'_>,
     cut: &Cut,
-    of_version: &[ScopedAdjustment],
+    stretches: &[Stretch],
     (prices, references): (&[Price], &References),
     end: Option<Timestamp>,
 ) -> Result<Vec<AdjustmentInterval>, Error> {
-    let AdjustmentChanges { add, remove, replace } = changes;
+    let (of_version, AdjustmentChanges { add, remove, replace }) = terms.adjustments;
     let version = cut.plan_version.number();
     let mut ids = AdjustmentIds::new(cut.seed.as_bytes(), version, cut.created_at);
     let made = (prices, references);
     let mut all = remaining(of_version, remove, replace, &mut ids, made)?;
-    let mut intervals: Vec<_> =
-        all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();
+    let stretch = |of: &ScopedAdjustment| Stretch::of(of.scope.plan_phase_order, stretches);
+    let entered = all.iter().filter_map(|of| Some((of, stretch(of)?)));
+    let entered =
+        entered.map(|(of, life)| life.cut(cut).agreed(of, prices, (life.start, life.end)));
+    let mut intervals: Vec<_> = entered.collect();
     for (index, added) in add.iter().enumerate() {
         let at = format!("add_adjustments[{index}]");
-        let dates = added.dates(&at, cut.start_date, end)?;
+        let phase = added.adjustment.plan_phase_order;
+        let stretch = Stretch::of(phase, stretches);
+        terms.check_phase(phase, &at, stretch.is_some())?;
+        let Some(stretch) = stretch else { continue };
+        let dates = added.dates(&at, stretch, end)?;
         let new = added.adjustment.decide(ids.next(), None, made);
         let new = new.map_err(|error| error.within(&format!("{at}.adjustment")))?;
-        intervals.push(cut.agreed(&new, prices, dates));
+        intervals.push(stretch.cut(cut).agreed(&new, prices, dates));
         all.push(new);
     }
     check_adjustments(&all)?;
@@ -89,26 +96,28 @@ pub(super) fn agreed(
 }
 
 impl AddedAdjustment {
-    /// Decides when it is in force, within a life.
+    /// Decides when it is in force, within a stretch and up to the end of a life.
     fn dates(
         &self,
         at: &str,
-        start: Timestamp,
+        stretch: &Stretch,
         end: Option<Timestamp>,
     ) -> Result<(Timestamp, Option<Timestamp>), Error> {
+        let start = stretch.start;
         let own = self.start_date.unwrap_or(start);
+        let last = stretch.end.into_iter().chain(end).min();
         let is_within =
-            start <= own && self.end_date.is_none_or(|to| end.is_none_or(|end| to <= end));
+            start <= own && self.end_date.is_none_or(|to| last.is_none_or(|last| to <= last));
         if !is_within {
             let detail = format!("the dates of {at} are not within the subscription");
             return Err(Error::constraint(detail));
         }
-        match self.end_date.or(end).filter(|end| *end <= own) {
+        match self.end_date.or(last).filter(|end| *end <= own) {
             Some(end) => {
                 let detail = format!("the end {end} of {at} is not after its start {own}");
                 Err(Error::constraint(detail))
             }
-            None => Ok((own, self.end_date)),
+            None => Ok((own, self.end_date.or(stretch.end))),
         }
     }
 }

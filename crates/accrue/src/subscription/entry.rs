@@ -17,6 +17,9 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) revision: u64,
     /// Part of its life that was notified of.
     pub(crate) notified: Notified,
+    /// End of its trial that was told of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trial_told: Option<Timestamp>,
     /// The last turn that it has applied.
     pub(crate) rated_until: Option<Timestamp>,
     /// The last end of a period whose grace is over as well.
@@ -54,10 +57,11 @@ impl SubscriptionEntry {
     /// period.
     pub(crate) fn deadline(&self, grace: Duration) -> Option<Timestamp> {
         let notified = self.next_notified().map(|(at, _)| at);
+        let trial = self.next_trial_end();
         let plan = self.next_plan().map(|of| of.start_date);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
         let invoicing = self.next_invoicing(grace).map(|(at, _)| at);
-        [notified, plan, self.next_turn(), closing, invoicing].into_iter().flatten().min()
+        [notified, trial, plan, self.next_turn(), closing, invoicing].into_iter().flatten().min()
     }
 
     /// Returns what time brings its invoices next.
@@ -121,6 +125,13 @@ impl SubscriptionEntry {
             Notified::Started => end_date.map(|end| (end, Notified::Ended)),
             Notified::Ended => None,
         }
+    }
+
+    /// Returns the end of its trial, where that has not been told of.
+    pub(crate) fn next_trial_end(&self) -> Option<Timestamp> {
+        let end = self.subscription.trial?.end_date;
+        let is_reached = self.subscription.end_date.is_none_or(|last| end <= last);
+        (is_reached && self.trial_told != Some(end)).then_some(end)
     }
 
     /// Tells whether no event that is still taken can be its own.

@@ -6,7 +6,7 @@ use super::{BillingAnchor, BillingPeriods, FeeStretch, PlanInterval, Subscriptio
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
     plan::PlanVersion,
-    price::{Cadence, Charge, Cycle, Price},
+    price::{Cadence, Charge, Cycle, PhaseOrder, Price},
 };
 
 /// Price while it is in force for a subscription (subscriptions 2.3).
@@ -26,6 +26,12 @@ pub struct PriceInterval {
     pub replaces_price_id: Option<PriceId>,
     /// Version of the plan that it was cut from.
     pub plan_version: PlanVersion,
+    /// Phase of the plan that it is of, where that has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
+    /// True where its usage is on trial: all of it is one billing period, whatever the cadence (subscriptions 1.7).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_trial: bool,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where it ends with the subscription.
@@ -66,6 +72,8 @@ impl Cut {
             price_id: price.id,
             replaces_price_id: None,
             plan_version,
+            plan_phase_order: price.plan_phase_order,
+            is_trial: false,
             start_date,
             end_date: None,
             cadence: price.cadence,
@@ -81,6 +89,11 @@ impl PriceInterval {
         let first = self.quantity(at).map(|of| (at, of.clone()));
         let later = self.quantities.iter().filter(|(from, _)| at < **from);
         first.into_iter().chain(later.map(|(from, of)| (*from, of.clone()))).collect()
+    }
+
+    /// Tells whether it is charged in its first period alone.
+    pub(crate) fn is_charged_once(&self) -> bool {
+        self.cadence.cycle().is_none() && !self.is_trial
     }
 
     /// Tells whether its price is a fee.
@@ -159,7 +172,8 @@ impl Subscription {
         let mut known = Vec::new();
         let intervals = self.price_intervals.iter().filter(|interval| of(interval));
         let different = intervals.filter(|of| {
-            let grid = (of.cadence.cycle(), of.anchor, of.start_date, of.end_date);
+            let cycle = of.cadence.cycle().filter(|_| !of.is_trial);
+            let grid = (of.is_trial, cycle, of.anchor, of.start_date, of.end_date);
             let is_new = !known.contains(&grid);
             known.push(grid);
             is_new
@@ -220,9 +234,9 @@ impl Subscription {
     #[must_use]
     pub fn period_of(&self, interval: &PriceInterval, at: Timestamp) -> Option<Timeframe> {
         let periods = self.periods_of_interval(interval);
-        match interval.cadence.cycle() {
-            Some(_) => periods.containing(at),
-            None => periods.first().filter(|first| first.contains(at)),
+        match interval.is_charged_once() {
+            false => periods.containing(at),
+            true => periods.first().filter(|first| first.contains(at)),
         }
     }
 }

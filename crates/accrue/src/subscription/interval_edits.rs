@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::{
     AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, Cut, IntervalDate,
     NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
-    SubscriptionStatus, differences::Life,
+    SubscriptionStatus, Trial, differences::Life,
 };
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp, limits,
@@ -37,6 +37,7 @@ impl Subscription {
         let missing = || Error::not_found("price interval", edit.id);
         let place = found.ok_or_else(missing)?;
         let mut interval = self.price_intervals.get(place).cloned().ok_or_else(missing)?;
+        Self::check_not_on_trial(&interval)?;
         if let Some(day) = edit.billing_cycle_day {
             interval.anchor = interval.anchor.on_day(day);
         }
@@ -44,6 +45,9 @@ impl Subscription {
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
+        if life.0 != was.0 {
+            self.check_behind_trial(was.0.min(life.0))?;
+        }
         let own = |of: &AdjustmentInterval| of.is_own_of(interval.price_id) && of.life() == was;
         if interval.end_date == Some(interval.start_date) {
             self.adjustment_intervals.retain(|of| !own(of));
@@ -74,6 +78,10 @@ impl Subscription {
         let terms = price.cadence.cycle().map_or_else(|| self.periods(), |of| self.periods_of(of));
         let start_date = new.start_date.decide(&terms, now)?;
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
+        if let Some(Trial { end_date: end, .. }) = self.trial.filter(|of| of.holds(start_date)) {
+            let detail = format!("the start {start_date} is within the trial, to {end}");
+            return Err(Error::constraint(detail));
+        }
         let cut = self.cut(start_date, now);
         let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
         interval.set_quantities(price, &new.quantities)?;
@@ -106,6 +114,25 @@ impl Subscription {
         Ok(())
     }
 
+    /// Refuses what is on trial: only another end of that moves it (subscriptions 1.7).
+    fn check_not_on_trial(of: &PriceInterval) -> Result<(), Error> {
+        match of.is_trial {
+            true => Err(Error::constraint(format!("the price interval {} is on trial", of.id))),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses another start of what begins with the end of the trial, and one within that.
+    fn check_behind_trial(&self, start: Timestamp) -> Result<(), Error> {
+        match self.trial.filter(|of| of.start_date <= start && start <= of.end_date) {
+            Some(Trial { end_date, .. }) => {
+                let detail = format!("the interval begins with the end of the trial, {end_date}");
+                Err(Error::constraint(detail))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses the adjustment of a coupon, which is redeemed and not given (subscriptions 2.1). It is known by its
     /// interval.
     pub(crate) fn check_is_no_coupon(&self, id: AdjustmentId) -> Result<(), Error> {
@@ -127,6 +154,9 @@ impl Subscription {
         let missing = || Error::not_found("adjustment interval", edit.id);
         let place = found.ok_or_else(missing)?;
         let of = self.adjustment_intervals.get(place).ok_or_else(missing)?;
+        if of.is_trial {
+            return Err(missing());
+        }
         let was = of.life();
         let terms = self.periods();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
@@ -288,7 +318,7 @@ impl PriceInterval {
     }
 
     /// Lets the quantities of a fee begin with the interval, whose start has moved.
-    fn begin_quantities(&mut self) {
+    pub(super) fn begin_quantities(&mut self) {
         let start = self.start_date;
         if let Some(first) = self.quantity(start).cloned() {
             self.quantities.retain(|at, _| start < *at);

@@ -9,8 +9,9 @@ use super::{
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Error, MigrationId, PriceId, PriceIntervalId,
     SubscriptionId, Timestamp,
-    plan::{MigrationTiming, PlanVersion},
+    plan::{MigrationTiming, PhaseOrder, PlanVersion},
     price::{Price, ScopedAdjustment},
+    time::INSTANT,
 };
 
 /// Move of a subscription from a version of its plan to another one (subscriptions 5.6).
@@ -133,7 +134,8 @@ impl MigrationTiming {
                 format!("the move at {at} is before the current billing period, from {first}");
             return Err(Error::constraint(detail));
         }
-        let mut since = of.plan_intervals.iter().map(|of| of.start_date);
+        let changes = of.plan_intervals.iter().filter(|of| !of.is_later_phase);
+        let mut since = changes.map(|of| of.start_date);
         match since.find(|start| at < *start && *start <= now) {
             Some(start) => {
                 let detail =
@@ -156,7 +158,7 @@ impl Subscription {
         let at = to.at;
         let mut plans = self.plans();
         let before = self.plan_at(at);
-        if before.start_date == at && self.start_date < at && before.moved.is_none() {
+        if before.start_date == at && self.start_date < at && before.is_change() {
             return Err(Error::constraint(format!("the subscription changes its plan at {at}")));
         }
         let cut = Cut {
@@ -177,16 +179,21 @@ impl Subscription {
         self.move_adjustments(to, &cut, (&running, until), &mut moved);
         self.reach(&running, |of| lives((of.start_date, of.end_date), (at, until)))?;
         self.redeem_on(to.prices);
+        self.reach_trial(&running);
+        let begins_phase = before.start_date == at && before.is_later_phase;
         plans.retain(|of| of.start_date != at);
         plans.push(PlanInterval {
             plan_version: to.version,
             start_date: at,
             created_at: now,
+            is_later_phase: begins_phase,
+            cut_trial: None,
             moved: Some(Box::new(moved)),
             ..before
         });
         plans.sort_by_key(|of| of.start_date);
         self.plan_intervals = plans;
+        self.follow_version(at);
         self.check_intervals()?;
         self.check_size()
     }
@@ -210,9 +217,19 @@ impl Subscription {
             if running.iter().any(|of| of.price_id == price.id) {
                 continue;
             }
-            if replaced.is_empty() {
-                let interval = PriceInterval { end_date: until, ..cut.interval(price) };
-                self.begin_moved(cut, interval, (price, None), moved);
+            if let Some((start_date, end_date)) =
+                self.phase_life(price.plan_phase_order, (at, until)).filter(|_| replaced.is_empty())
+            {
+                let cut = Cut { start_date, anchor: self.plan_at(start_date).anchor, ..*cut };
+                let interval = PriceInterval { end_date, ..cut.interval(price) };
+                let trial = self.trial.filter(|of| of.holds(start_date));
+                let parts = match trial {
+                    Some(trial) => interval.on_trial(trial.end_date, &cut),
+                    None => vec![interval],
+                };
+                for of in parts {
+                    self.begin_moved(&cut, of, (price, None), moved);
+                }
             }
             // What it takes the place of may be removed, or be another price already.
             for old in running.iter().filter(|of| replaced.contains(&&of.price_id)) {
@@ -225,7 +242,9 @@ impl Subscription {
                 let mut interval = PriceInterval {
                     id: PriceIntervalId::derived(cut.created_at, &names),
                     end_date: old.end_date.into_iter().chain(until).min(),
-                    ..Cut { start_date, ..*cut }.interval(price)
+                    is_trial: old.is_trial,
+                    plan_phase_order: old.plan_phase_order,
+                    ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
                 if old.is_fee() && interval.is_fee() {
                     interval.quantities = old.quantities_from(start_date);
@@ -257,7 +276,8 @@ impl Subscription {
         (price, old): (&Price, Option<PriceIntervalId>),
         moved: &mut VersionMoved,
     ) {
-        for own in cut.own_of(&interval, price.adjustments.each(), price.id) {
+        let own = price.adjustments.each().filter(|_| !interval.is_trial);
+        for own in cut.own_of(&interval, own, price.id) {
             moved.began_adjustments.insert(own.id);
             self.adjustment_intervals.push(own);
         }
@@ -289,8 +309,13 @@ impl Subscription {
         for of in to.adjustments.iter().filter(|of| !leaves.contains(&of.scope.id)) {
             let replaced = to.replaced.adjustments.get(&of.scope.id);
             let replaced = replaced.filter(|old| leaves.contains(old));
-            if replaced.is_none_or(|old| running.contains(old)) {
-                let interval = cut.agreed(of, prices, (at, until));
+            let life = self.phase_life(of.scope.plan_phase_order, (at, until));
+            let waits = self.trial.filter(|of| of.holds(at)).map(|of| of.end_date);
+            let life = life.map(|(start, end)| (waits.map_or(start, |at| at.max(start)), end));
+            let life = life.filter(|(start, end)| end.is_none_or(|end| *start < end));
+            if let Some(life) = life.filter(|_| replaced.is_none_or(|old| running.contains(old))) {
+                let cut = Cut { start_date: life.0, ..*cut };
+                let interval = cut.agreed(of, prices, life);
                 moved.began_adjustments.insert(interval.id);
                 self.adjustment_intervals.push(interval);
             }
@@ -323,9 +348,35 @@ impl Subscription {
         self.plan_intervals.iter().find(|of| of.is_of(id)).map(|of| of.start_date)
     }
 
+    /// Returns when a phase of the plan is to come that it is on at an instant, from that on up to the next change of
+    /// plan: none where it is over by then. All of that is of no phase where the plan has none.
+    fn phase_life(
+        &self,
+        phase: Option<PhaseOrder>,
+        (at, until): (Timestamp, Option<Timestamp>),
+    ) -> Option<Life> {
+        let Some(phase) = phase else { return Some((at, until)) };
+        let begin = self.change_before(at);
+        let phases = self.plan_intervals.iter().filter(|of| {
+            begin <= of.start_date && until.is_none_or(|until| of.start_date < until) && of.splits()
+        });
+        let mut phases = phases.skip_while(|of| of.phase.is_none_or(|of| of.order != phase));
+        let start = phases.next()?.start_date.max(at);
+        let end = phases.next().map(|of| of.start_date).or(until);
+        end.is_none_or(|end| start < end).then_some((start, end))
+    }
+
+    /// Lets the phases behind a move be those of its version, up to the next move or change of plan.
+    fn follow_version(&mut self, at: Timestamp) {
+        let version = self.plan_at(at).plan_version;
+        let later = self.plan_intervals.iter_mut().filter(|of| at < of.start_date);
+        let phases = later.take_while(|of| of.is_later_phase && of.moved.is_none());
+        phases.for_each(|of| of.plan_version = version);
+    }
+
     /// Returns the next instant after another at which it changes its plan.
-    fn changes_plan_after(&self, at: Timestamp) -> Option<Timestamp> {
-        let mut later = self.plan_intervals.iter().filter(|of| of.moved.is_none());
+    pub(super) fn changes_plan_after(&self, at: Timestamp) -> Option<Timestamp> {
+        let mut later = self.plan_intervals.iter().filter(|of| of.is_change());
         later.find(|of| at < of.start_date).map(|of| of.start_date)
     }
 
@@ -338,7 +389,17 @@ impl Subscription {
         let (at, Some(moved)) = (own.start_date, own.moved.clone()) else { return };
         let until = self.changes_plan_after(at);
         let before = |end: Option<Timestamp>| end.into_iter().chain(until).min();
-        self.plan_intervals.retain(|of| !of.is_of(id));
+        self.plan_intervals.retain_mut(|of| {
+            if of.is_of(id) && of.is_later_phase {
+                of.moved = None;
+                return true;
+            }
+            !of.is_of(id)
+        });
+        let version = self.plan_at(at.saturating_sub(INSTANT)).plan_version;
+        let own = self.plan_intervals.iter_mut().find(|of| of.start_date == at);
+        own.into_iter().for_each(|of| of.plan_version = version);
+        self.follow_version(at);
         self.price_intervals.retain(|of| !moved.began.contains_key(&of.id));
         // One that somebody else has ended since stays so.
         for of in self.price_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {

@@ -3,7 +3,10 @@ use serde::{Deserialize, Serialize};
 use super::{AdjustmentChanges, BillingAnchor, Cut, PriceChanges, Subscription, Terms};
 use crate::{
     Carried, Currency, CustomerId, Error, IdOr, Metadata, Name, PlanId, RedemptionCode,
-    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion,
+    SubscriptionId, Timestamp,
+    customer::Customer,
+    metadata,
+    plan::{PhaseOrder, PlanVersion},
 };
 
 /// Subscription to create (wire 5.3).
@@ -31,6 +34,13 @@ pub struct NewSubscription {
     /// Changes to the adjustments of the version, for it alone.
     #[serde(default, skip_serializing_if = "AdjustmentChanges::is_empty")]
     pub adjustments: AdjustmentChanges,
+    /// Phase of the plan that it begins with: the first one where none is given (subscriptions 1.8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_phase: Option<PhaseOrder>,
+    /// Number of days of its trial: as the plan says where none is given, and no trial where it is 0 (subscriptions
+    /// 1.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_days: Option<u32>,
     /// Code of a coupon that it redeems with its start (invoicing 11.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupon_redemption_code: Option<RedemptionCode>,
@@ -54,6 +64,8 @@ impl NewSubscription {
             anchor: BillingAnchor::FirstOfMonth,
             prices: PriceChanges::default(),
             adjustments: AdjustmentChanges::default(),
+            initial_phase: None,
+            trial_days: None,
             coupon_redemption_code: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
@@ -80,13 +92,13 @@ impl NewSubscription {
             let detail = format!("the end {end} is not after the start {start_date}");
             return Err(Error::constraint(detail));
         }
-        if let Some(other) = customer.currency.filter(|currency| *currency != terms.currency) {
-            let (found, other) = (terms.currency.code(), other.code());
+        if let Some(other) = customer.currency.filter(|currency| *currency != terms.plan.currency) {
+            let (found, other) = (terms.plan.currency.code(), other.code());
             let detail = format!("the plan is invoiced in {found}, the customer in {other}");
             return Err(Error::constraint(detail));
         }
-        if let Some(other) = self.currency.filter(|currency| *currency != terms.currency) {
-            let (found, other) = (terms.currency.code(), other.code());
+        if let Some(other) = self.currency.filter(|currency| *currency != terms.plan.currency) {
+            let (found, other) = (terms.plan.currency.code(), other.code());
             let detail = format!("the plan is invoiced in {found}, the subscription in {other}");
             return Err(Error::constraint(detail));
         }
@@ -100,16 +112,17 @@ impl NewSubscription {
         let mut subscription = Subscription {
             id,
             customer_id: customer.id,
-            plan_id: terms.plan_id,
+            plan_id: terms.plan.id,
             plan_version: terms.plan_version,
             name: self.name,
             start_date,
             end_date: self.end_date,
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
-            currency: terms.currency,
+            currency: terms.plan.currency,
             anchored_at: None,
             plan_intervals: Vec::new(),
+            trial: None,
             price_intervals: Vec::new(),
             adjustment_intervals: Vec::new(),
             metadata: self.metadata,
@@ -117,7 +130,10 @@ impl NewSubscription {
             created_at: now,
             pending_change: None,
         };
-        subscription.begin(&cut, &terms, &self.adjustments)?;
+        subscription.begin(&cut, &terms)?;
+        if let Some(first) = subscription.plan_intervals.first().cloned() {
+            subscription.follow_plan(&first);
+        }
         subscription.check_threshold()?;
         subscription.check_size()?;
         Ok(subscription)

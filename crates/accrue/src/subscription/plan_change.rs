@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     Carried, CarriedUpdate, Error, IdOr, PlanId, PricingUnit, RedemptionCode, SubscriptionId,
-    Timestamp, plan::PlanVersion, price::Price, time::INSTANT,
+    Timestamp,
+    plan::{PhaseOrder, PlanVersion},
+    price::Price,
+    time::INSTANT,
 };
 
 /// Change of the plan of a subscription (subscriptions 3.1).
@@ -25,6 +28,13 @@ pub struct PlanChange {
     pub prices: PriceChanges,
     /// Changes to the adjustments of the version, for the subscription alone.
     pub adjustments: AdjustmentChanges,
+    /// Phase of the plan that it begins with: the first one where none is given (subscriptions 1.8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_phase: Option<PhaseOrder>,
+    /// Number of days of its trial: as the plan says where none is given, and no trial where it is 0. A subscription
+    /// has one trial in its life (subscriptions 1.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_days: Option<u32>,
     /// Code of a coupon that it redeems with the change.
     pub coupon_redemption_code: Option<RedemptionCode>,
     /// Fields that the engine has no use for, in place of those that it had: what is left out is gone.
@@ -82,6 +92,8 @@ impl PlanChange {
             alignment: BillingCycleAlignment::Unchanged,
             prices: PriceChanges::default(),
             adjustments: AdjustmentChanges::default(),
+            initial_phase: None,
+            trial_days: None,
             coupon_redemption_code: None,
             carried: Carried::NONE,
         }
@@ -142,8 +154,12 @@ impl Subscription {
     ) -> Result<(), Error> {
         let at = next.start_date;
         let mut plans = self.plans();
-        let plan = self.next_plan(change, next, now)?;
+        let mut plan = self.next_plan(change, next, now)?;
+        let dropped = plans.iter_mut().filter(|of| at <= of.start_date);
+        let dropped = dropped.filter_map(|of| of.cut_trial.take()).next();
         plans.retain(|of| of.start_date < at);
+        let cut = self.cut_trial(at);
+        plan.cut_trial = dropped.or(cut).filter(|_| self.trial.is_some());
         self.cut_at(at);
         let cut = Cut {
             seed: next.seed,
@@ -155,7 +171,7 @@ impl Subscription {
         plans.push(plan);
         self.plan_intervals = plans;
         self.redeem_on(&next.terms.prices.prices());
-        self.begin(&cut, &next.terms, &change.adjustments)?;
+        self.begin(&cut, &next.terms)?;
         self.check_size()
     }
 
@@ -203,13 +219,16 @@ impl Subscription {
         let of_plan = Self { carried: carried.clone(), ..self.clone() };
         of_plan.check_threshold()?;
         Ok(PlanInterval {
-            plan_id: next.terms.plan_id,
+            plan_id: next.terms.plan.id,
             plan_version: next.terms.plan_version,
             start_date: at,
             created_at: now,
             anchor,
             anchored_at,
             carried,
+            phase: None,
+            is_later_phase: false,
+            cut_trial: None,
             moved: None,
         })
     }
@@ -217,17 +236,21 @@ impl Subscription {
     /// Drops the changes of plan that are still to come: what was cut for the first one goes on, and what was to
     /// start with it is gone (subscriptions 3.3). Tells whether there were any.
     pub(crate) fn drop_plan_changes(&mut self, now: Timestamp) -> bool {
-        let plans = self.plan_intervals.iter().filter(|of| of.moved.is_none());
-        let mut upcoming = plans.filter(|of| now < of.start_date);
-        let Some(at) = upcoming.next().map(|of| of.start_date) else { return false };
+        let plans = self.plan_intervals.iter_mut().filter(|of| of.is_change());
+        let Some(next) = plans.filter(|of| now < of.start_date).next() else { return false };
+        let (at, cut_trial) = (next.start_date, next.cut_trial.take());
         self.plan_intervals.retain(|of| of.start_date < at);
         self.price_intervals.retain(|of| of.start_date < at);
         self.adjustment_intervals.retain(|of| of.start_date < at);
         let moves = self.plan_intervals.iter_mut().filter_map(|of| of.moved.as_mut());
         moves.for_each(|of| of.forget_end(at));
+        if let Some(cut) = cut_trial {
+            self.go_on_with_trial(at, *cut);
+        }
         let goes_on = |end: &mut Option<Timestamp>| *end = end.filter(|end| *end != at);
         self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
         self.adjustment_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
+        self.trial = self.trial.filter(|of| of.start_date < at);
         true
     }
 }

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, Subscription, VersionMoved};
+use super::{BillingAnchor, BillingPeriods, CutTrial, Subscription, VersionMoved};
 use crate::{
     Carried, PlanId, Timestamp,
-    plan::PlanVersion,
+    plan::{PlanPhase, PlanVersion},
     price::{Cadence, Cycle},
     time::INSTANT,
 };
@@ -31,6 +31,15 @@ pub struct PlanInterval {
     /// Fields of the subscription that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
+    /// Phase of the plan, where that has phases (subscriptions 1.8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<PlanPhase>,
+    /// True where the plan goes on with a later phase of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_later_phase: bool,
+    /// Trial that the change to the plan cuts: it goes on where the change is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_trial: Option<Box<CutTrial>>,
     /// Move of a migration that brought it, where one did: to another version of the same plan, in whose billing
     /// periods all that stays goes on (subscriptions 5.6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,15 +115,23 @@ impl Subscription {
     pub(crate) fn go_on(&mut self) {
         let Some(end) = self.end_date.take() else { return };
         self.stay_from(end);
-        let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
         let start = self.start_date;
-        let has_begun = |from: Timestamp| from < end || from <= start;
+        self.plan_intervals.retain(|of| of.start_date < end || of.start_date <= start);
+        // A trial in which it was to end goes on, and so does what begins with its end.
+        let begun = self.trial.filter(|of| of.start_date < end || of.start_date <= start);
+        let trial_end = begun.map(|of| of.end_date);
+        let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
+        let has_begun = |from: Timestamp| from < end || from <= start || Some(from) == trial_end;
         self.price_intervals.retain(|of| has_begun(of.start_date));
-        self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
+        self.price_intervals
+            .iter_mut()
+            .filter(|of| !of.is_trial)
+            .for_each(|of| goes_on(&mut of.end_date));
         self.adjustment_intervals.retain(|of| has_begun(of.start_date));
-        let own = self.adjustment_intervals.iter_mut().filter(|of| of.coupon_id.is_none());
+        let own = self.adjustment_intervals.iter_mut();
+        let own = own.filter(|of| of.coupon_id.is_none() && !of.is_trial);
         own.for_each(|of| goes_on(&mut of.end_date));
-        self.plan_intervals.retain(|of| has_begun(of.start_date));
+        self.trial = begun;
     }
 
     /// Returns the plan of one that has never changed it.
@@ -127,6 +144,9 @@ impl Subscription {
             anchor: self.anchor,
             anchored_at: self.anchored_at.unwrap_or(self.start_date),
             carried: self.carried.clone(),
+            phase: None,
+            is_later_phase: false,
+            cut_trial: None,
             moved: None,
         }
     }
@@ -151,10 +171,6 @@ impl Subscription {
         &self,
         cycle: impl Fn(&mut dyn Iterator<Item = Cadence>) -> Cycle,
     ) -> BillingPeriods {
-        let plans = self.plan_intervals.iter().enumerate();
-        let plans = plans.filter(|(place, of)| *place == 0 || of.moved.is_none());
-        let plans: Vec<_> = plans.map(|(_, of)| of).collect();
-        let ends = plans.iter().skip(1).map(|of| Some(of.start_date)).chain([None]);
         let cycle_until = |from: Option<Timestamp>, until: Option<Timestamp>| {
             let own = self.price_intervals.iter().filter(|of| {
                 from.is_none_or(|from| from <= of.start_date)
@@ -162,17 +178,36 @@ impl Subscription {
             });
             cycle(&mut own.map(|of| of.cadence))
         };
-        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
-        let Some(first) = plans.first() else {
-            return BillingPeriods::new(cycle_until(None, None), self.anchor, zone, start, end);
+        let (zone, life) = (self.timezone.clone(), (self.start_date, self.end_date));
+        if self.plan_intervals.is_empty() && self.trial.is_none() {
+            let anchor = (self.anchor, self.start_date);
+            return BillingPeriods::anchored(cycle_until(None, None), anchor, zone, life);
+        }
+        let plans = self.plans();
+        let plans = plans.iter().enumerate();
+        let plans: Vec<_> = plans.filter(|(place, of)| *place == 0 || of.splits()).collect();
+        let ends = plans.iter().skip(1).map(|(_, of)| Some(of.start_date)).chain([None]);
+        let grids = plans.iter().zip(ends).map(|((place, of), until)| {
+            let from = Some(of.start_date).filter(|_| *place > 0);
+            (of.start_date, cycle_until(from, until), (of.anchor, of.anchored_at))
+        });
+        let mut grids = self.in_trial(grids.collect()).into_iter();
+        let Some((_, cycle, anchor)) = grids.next() else {
+            return BillingPeriods::new(Cycle::MONTH, self.anchor, zone, life.0, life.1);
         };
-        let until = plans.get(1).map(|of| of.start_date);
-        let begin = (first.anchor, first.anchored_at);
-        let periods = BillingPeriods::anchored(cycle_until(None, until), begin, zone, (start, end));
-        let later = plans.iter().zip(ends).skip(1);
-        later.fold(periods, |periods, (of, until)| {
-            let cycle = cycle_until(Some(of.start_date), until);
-            periods.then(of.start_date, cycle, (of.anchor, of.anchored_at))
-        })
+        let periods = BillingPeriods::anchored(cycle, anchor, zone, life);
+        grids.fold(periods, |periods, (from, cycle, anchor)| periods.then(from, cycle, anchor))
+    }
+}
+
+impl PlanInterval {
+    /// Tells whether it begins with a change to the plan, and not with a later phase or another version of it.
+    pub(super) fn is_change(&self) -> bool {
+        !self.is_later_phase && self.moved.is_none()
+    }
+
+    /// Tells whether billing periods may be others from it on.
+    pub(super) fn splits(&self) -> bool {
+        self.is_later_phase || self.moved.is_none()
     }
 }

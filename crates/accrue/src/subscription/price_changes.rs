@@ -6,7 +6,7 @@ use super::fee_quantity::check_quantity;
 use crate::{
     Decimal, Error, IdOr, PriceId, Timestamp, limits,
     plan::{Placed, PlanPrice},
-    price::{Adjustments, Price, References},
+    price::{Adjustments, PhaseOrder, Price, References},
 };
 
 /// Changes to the prices of a plan version for one subscription (subscriptions 1.2, 1.3).
@@ -40,10 +40,13 @@ pub struct PriceChanges {
 pub struct AddedPrice {
     /// The price: one that is made for the subscription, or one of the account that came with no plan.
     pub price: PlanPrice,
-    /// Its first instant: that of the subscription, or of its plan, where none is given.
+    /// Its first instant: that of the subscription, of its plan or of the phase, where none is given.
     pub start_date: Option<Timestamp>,
-    /// First instant after it: none where none is given.
+    /// First instant after it: that of the phase, or none, where none is given.
     pub end_date: Option<Timestamp>,
+    /// Phase that it is charged in, where the plan has phases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_phase_order: Option<PhaseOrder>,
     /// Adjustments of it in this subscription alone, beside its own.
     pub adjustments: Adjustments,
 }
@@ -95,7 +98,8 @@ impl AddedPrice {
     /// Adds a price from the start of the subscription on.
     pub fn new(price: impl Into<PlanPrice>) -> Self {
         let adjustments = Adjustments::default();
-        Self { price: price.into(), start_date: None, end_date: None, adjustments }
+        let price = price.into();
+        Self { price, start_date: None, end_date: None, plan_phase_order: None, adjustments }
     }
 }
 
@@ -196,7 +200,10 @@ impl PriceChanges {
                     return Err(Error::constraint(detail));
                 }
                 Replacement::Quantity(quantity) => (old.clone(), Some(quantity.clone()), None),
-                Replacement::Price(_) => (next(&mut made)?, None, Some(old.id)),
+                Replacement::Price(_) => {
+                    let plan_phase_order = old.plan_phase_order;
+                    (Price { plan_phase_order, ..next(&mut made)? }, None, Some(old.id))
+                }
             };
             let adjustments = of.adjustments.clone();
             let given_in = Some(at);
@@ -212,10 +219,10 @@ impl PriceChanges {
             }
         }
         for (index, of) in self.add.iter().enumerate() {
-            let AddedPrice { start_date, end_date, .. } = *of;
+            let AddedPrice { start_date, end_date, plan_phase_order, .. } = *of;
             let adjustments = of.adjustments.clone();
             let given_in = Some(format!("add_prices[{index}]"));
-            let price = next(&mut made)?;
+            let price = Price { plan_phase_order, ..next(&mut made)? };
             all.push(AgreedPrice { given_in, start_date, end_date, adjustments, ..price.into() });
         }
         Ok(AgreedPrices { all, references })

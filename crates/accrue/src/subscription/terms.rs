@@ -1,49 +1,105 @@
 use super::{
     AdjustmentChanges, AgreedPrice, AgreedPrices, Cut, PriceInterval, Subscription,
-    adjustment_changes::agreed,
+    adjustment_changes::agreed, phases::Stretch,
 };
-use crate::{Currency, Error, PlanId, PriceIntervalId, plan::PlanVersion, price::ScopedAdjustment};
+use crate::{
+    Error, PriceIntervalId,
+    plan::{PhaseOrder, Plan, PlanVersion},
+    price::ScopedAdjustment,
+};
 
 /// Version of a plan that a subscription is on from some instant on, with the prices that were agreed on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms<'a> {
-    pub(crate) plan_id: PlanId,
+    pub(crate) plan: &'a Plan,
     pub(crate) plan_version: PlanVersion,
-    pub(crate) currency: Currency,
     pub(crate) prices: &'a AgreedPrices,
-    /// Adjustments of the version.
-    pub(crate) adjustments: &'a [ScopedAdjustment],
+    /// Adjustments of the version, and changes to them (subscriptions 1.3).
+    pub(crate) adjustments: (&'a [ScopedAdjustment], &'a AdjustmentChanges),
+    /// Phase of the plan that it begins with: the first one where none is given.
+    pub(crate) initial_phase: Option<PhaseOrder>,
+    /// Number of days of its trial: as the plan says where none is given.
+    pub(crate) trial_days: Option<u32>,
 }
 
 impl Subscription {
-    /// Cuts all that it is charged by some terms, with changes to the adjustments (subscriptions 1.3).
-    pub(super) fn begin(
-        &mut self,
-        cut: &Cut,
-        terms: &Terms<'_>,
-        changes: &AdjustmentChanges,
-    ) -> Result<(), Error> {
+    /// Cuts all that it is charged by some terms: in each phase of the plan what is of that, and from the end of the
+    /// trial on what waits for it.
+    pub(super) fn begin(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
+        let had = (self.price_intervals.len(), self.adjustment_intervals.len());
+        let stretches = self.enter_phases(cut, terms)?;
         for (place, of) in (0_u32..).zip(&terms.prices.all) {
-            let Some(at) = &of.given_in else {
-                self.adjustment_intervals.extend(cut.adjustments(&of.price));
-                self.price_intervals.push(cut.interval(&of.price));
-                continue;
-            };
-            let interval = cut.agreed_interval(place, of);
-            let start_date = interval.start_date;
-            let added = self.add_priced(cut, interval, &of.price, &of.adjustments);
-            added.map_err(|error| error.within(at))?;
-            if start_date < cut.start_date {
-                let first = cut.start_date;
-                let detail = format!("the start {start_date} is before that of the plan, {first}");
-                return Err(Error::constraint(detail));
+            let stretch = Stretch::of(of.price.plan_phase_order, &stretches);
+            match (&of.given_in, stretch) {
+                (None, Some(stretch)) => {
+                    let cut = stretch.cut(cut);
+                    let interval =
+                        PriceInterval { end_date: stretch.end, ..cut.interval(&of.price) };
+                    let own = cut.adjustments(&of.price);
+                    let until = |of| super::AdjustmentInterval { end_date: stretch.end, ..of };
+                    self.adjustment_intervals.extend(own.map(until));
+                    self.price_intervals.push(interval);
+                }
+                // It begins with a later phase.
+                (None, None) => {}
+                (Some(at), stretch) => {
+                    terms.check_phase(of.price.plan_phase_order, at, stretch.is_some())?;
+                    let Some(stretch) = stretch else { continue };
+                    let added = self.begin_given(&stretch.cut(cut), place, of, stretch);
+                    added.map_err(|error| error.within(at))?;
+                }
             }
         }
         let prices = terms.prices.prices();
         let made = (prices.as_slice(), &terms.prices.references);
-        let given = agreed(changes, cut, terms.adjustments, made, self.end_date)?;
+        let given = agreed(terms, cut, &stretches, made, self.end_date)?;
         self.adjustment_intervals.extend(given);
+        self.begin_trial(cut, terms, had)?;
         self.check_intervals()
+    }
+
+    /// Cuts the interval of a price that is none of the plan version, within a stretch.
+    fn begin_given(
+        &mut self,
+        cut: &Cut,
+        place: u32,
+        of: &AgreedPrice,
+        stretch: &Stretch,
+    ) -> Result<(), Error> {
+        let had = self.adjustment_intervals.len();
+        let interval = cut.agreed_interval(place, of);
+        let life = (interval.start_date, interval.end_date);
+        self.add_priced(cut, interval, &of.price, &of.adjustments)?;
+        stretch.check(life)?;
+        if of.end_date.is_none() {
+            let added = self.price_intervals.last_mut().map(|of| &mut of.end_date);
+            let own = self.adjustment_intervals.iter_mut().skip(had).map(|of| &mut of.end_date);
+            added.into_iter().chain(own).for_each(|end| *end = stretch.end);
+        }
+        Ok(())
+    }
+}
+
+impl Terms<'_> {
+    /// Refuses a price or an adjustment of no phase of the plan, or of one that is over with the begin.
+    pub(super) fn check_phase(
+        &self,
+        phase: Option<PhaseOrder>,
+        at: &str,
+        is_there: bool,
+    ) -> Result<(), Error> {
+        match phase {
+            Some(phase) if self.plan.phases.is_empty() => {
+                let message = format!("found {phase}, and the plan has no phases");
+                Err(Error::invalid(format!("{at}.plan_phase_order"), message))
+            }
+            _ if is_there => Ok(()),
+            None => Err(Error::constraint(format!("{at} is of no phase, and the plan has some"))),
+            Some(phase) => {
+                let detail = format!("{at} is of {phase}, which the subscription does not enter");
+                Err(Error::constraint(detail))
+            }
+        }
     }
 }
 

@@ -43,6 +43,7 @@ impl Body {
             | Self::BalanceTransactionCreated { .. } => None,
             Self::SubscriptionCreated { subscription_id }
             | Self::SubscriptionStarted { subscription_id }
+            | Self::SubscriptionTrialEnded { subscription_id }
             | Self::SubscriptionEnded { subscription_id }
             | Self::SubscriptionCancellationScheduled { subscription_id, .. }
             | Self::SubscriptionCancellationUnscheduled { subscription_id, .. }

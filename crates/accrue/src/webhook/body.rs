@@ -47,6 +47,12 @@ pub enum Body {
         /// The subscription.
         subscription_id: SubscriptionId,
     },
+    /// `subscription.trial_ended`
+    #[serde(rename = "subscription.trial_ended")]
+    SubscriptionTrialEnded {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+    },
     /// `subscription.ended`
     #[serde(rename = "subscription.ended")]
     SubscriptionEnded {
@@ -372,6 +378,7 @@ impl Body {
             Self::PaymentMethodDeleted { .. } => "payment_method.deleted",
             Self::SubscriptionCreated { .. } => "subscription.created",
             Self::SubscriptionStarted { .. } => "subscription.started",
+            Self::SubscriptionTrialEnded { .. } => "subscription.trial_ended",
             Self::SubscriptionEnded { .. } => "subscription.ended",
             Self::SubscriptionCancellationScheduled { .. } => "subscription.cancellation_scheduled",
             Self::SubscriptionCancellationUnscheduled { .. } => {

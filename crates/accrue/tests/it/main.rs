@@ -95,6 +95,7 @@ mod payment_methods;
 mod payments;
 mod pending_changes;
 mod people;
+mod phases;
 mod plan_alerts;
 mod plan_changes;
 mod plan_versions;
@@ -128,6 +129,9 @@ mod tick;
 mod together;
 mod top_up_stories;
 mod top_ups;
+mod trial_updates;
+mod trials;
+
 mod turns;
 mod turns_of_others;
 mod usage_series;

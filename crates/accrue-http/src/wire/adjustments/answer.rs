@@ -1,6 +1,6 @@
 use accrue::{
     Currency, Decimal, JsonNumber, PricingUnit,
-    plan::PricedVersion,
+    plan::{PhaseOrder, PricedVersion},
     price::{
         self, AdjustmentScope, Discount, DiscountTier, FilterOperator, FilterValues,
         ScopedAdjustment,
@@ -46,8 +46,8 @@ response! {
         reason: Nothing,
         /// Id of the adjustment whose place it took.
         replaces_adjustment_id: Option<String>,
-        /// Always null: plans have no phases.
-        plan_phase_order: Nothing,
+        /// Number of the phase that it is of, where the plan has phases.
+        plan_phase_order: Option<u32>,
     }
 
     /// A band of an amount.
@@ -254,6 +254,7 @@ impl Adjustment {
         let is_minimum = matches!(adjustment_type, AdjustmentType::Minimum);
         let item = scope.and_then(|of| of.item_id).map(|id| id.to_string()).or(item);
         let replaces = scope.and_then(|of| of.replaces_adjustment_id);
+        let phase = scope.and_then(|of| of.plan_phase_order);
         Some(Self {
             id: scope.map(|of| of.id.to_string()).unwrap_or_default(),
             adjustment_type,
@@ -269,7 +270,7 @@ impl Adjustment {
             applies_to_price_ids,
             reason: Nothing,
             replaces_adjustment_id: replaces.map(|id| id.to_string()),
-            plan_phase_order: Nothing,
+            plan_phase_order: phase.map(PhaseOrder::number),
         })
     }
 }
@@ -292,10 +293,23 @@ pub(crate) fn filters_of(of: &AdjustmentInterval) -> Vec<PriceFilter> {
     vec![PriceFilter::from(&price::PriceFilter { operator: FilterOperator::Includes, values })]
 }
 
+/// Returns the adjustments of a version, or of one of its phases.
+fn of_phase(
+    version: &PricedVersion,
+    phase: Option<PhaseOrder>,
+) -> impl Iterator<Item = &ScopedAdjustment> {
+    let all = version.adjustments.iter();
+    all.filter(move |of| phase.is_none() || of.scope.plan_phase_order == phase)
+}
+
 impl PlanDiscount {
-    /// Writes the first discount of a version.
-    pub(crate) fn first(version: &PricedVersion, currency: Currency) -> Option<Self> {
-        version.adjustments.iter().find_map(|of| {
+    /// Writes the first discount of a version, or of one of its phases.
+    pub(crate) fn first(
+        version: &PricedVersion,
+        phase: Option<PhaseOrder>,
+        currency: Currency,
+    ) -> Option<Self> {
+        of_phase(version, phase).find_map(|of| {
             let (kind, values) = Values::of(&of.adjustment, currency)?;
             Some(Self {
                 discount_type: AnyDiscountType::of(kind)?,
@@ -312,9 +326,13 @@ impl PlanDiscount {
 }
 
 impl PlanMinimum {
-    /// Writes the first minimum of a version.
-    pub(crate) fn first(version: &PricedVersion, currency: Currency) -> Option<Self> {
-        version.adjustments.iter().find_map(|of| {
+    /// Writes the first minimum of a version, or of one of its phases.
+    pub(crate) fn first(
+        version: &PricedVersion,
+        phase: Option<PhaseOrder>,
+        currency: Currency,
+    ) -> Option<Self> {
+        of_phase(version, phase).find_map(|of| {
             let (_, Values { minimum, .. }) = Values::of(&of.adjustment, currency)?;
             let (filters, applies_to_price_ids) = (filters(&of.scope), ids(of, version));
             minimum.map(|minimum_amount| Self { minimum_amount, filters, applies_to_price_ids })
@@ -323,9 +341,13 @@ impl PlanMinimum {
 }
 
 impl PlanMaximum {
-    /// Writes the first maximum of a version.
-    pub(crate) fn first(version: &PricedVersion, currency: Currency) -> Option<Self> {
-        version.adjustments.iter().find_map(|of| {
+    /// Writes the first maximum of a version, or of one of its phases.
+    pub(crate) fn first(
+        version: &PricedVersion,
+        phase: Option<PhaseOrder>,
+        currency: Currency,
+    ) -> Option<Self> {
+        of_phase(version, phase).find_map(|of| {
             let (_, Values { maximum, .. }) = Values::of(&of.adjustment, currency)?;
             let (filters, applies_to_price_ids) = (filters(&of.scope), ids(of, version));
             maximum.map(|maximum_amount| Self { maximum_amount, filters, applies_to_price_ids })

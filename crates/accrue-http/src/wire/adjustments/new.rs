@@ -12,7 +12,7 @@ use super::AdjustmentType;
 use crate::{
     json::Json,
     shape::{Describe, Read, Reader, Schema, request},
-    wire::{dates::Date, not_built::NotBuilt, price_filters::DiscountFilterIn},
+    wire::{dates::Date, phases::PhaseNumber, price_filters::DiscountFilterIn},
 };
 
 request! {
@@ -64,16 +64,16 @@ request! {
     pub(crate) struct NewPlanAdjustment {
         /// Adjustment.
         adjustment: AdjustmentIn,
-        /// Phase of the adjustment: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that it is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// An adjustment to remove.
     pub(crate) struct RemovedAdjustment {
         /// Id of the adjustment.
         adjustment_id: AdjustmentId,
-        /// Phase of the adjustment: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that it is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// An adjustment to add to a subscription.
@@ -84,8 +84,8 @@ request! {
         start_date: Option<Date>,
         /// First instant after it: none where none is given.
         end_date: Option<Date>,
-        /// Phase of the adjustment: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that it is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 
     /// An adjustment of the plan to leave out.
@@ -108,8 +108,8 @@ request! {
         replaces_adjustment_id: AdjustmentId,
         /// Adjustment that takes its place.
         adjustment: AdjustmentIn,
-        /// Phase of the adjustment: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that it is of, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
     }
 }
 

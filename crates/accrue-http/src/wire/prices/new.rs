@@ -212,6 +212,7 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         dimensional_price_configuration: terms.group,
         license_type_id: fields.license_type_id,
         license_allocations: Vec::new(),
+        plan_phase_order: None,
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,
         reference_id: fields.reference_id,

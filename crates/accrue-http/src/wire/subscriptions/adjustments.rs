@@ -101,7 +101,9 @@ pub(super) struct Adjusted {
 
 impl Adjusted {
     pub(super) fn of(subscription: &Subscription, related: &Related) -> Self {
-        let mut intervals: Vec<_> = subscription.adjustment_intervals.iter().collect();
+        // The discount of a trial is shown with its prices.
+        let intervals = subscription.adjustment_intervals.iter().filter(|of| !of.is_trial);
+        let mut intervals: Vec<_> = intervals.collect();
         intervals.sort_by_key(|of| of.start_date);
         let mut adjusted = Self::default();
         for of in intervals {

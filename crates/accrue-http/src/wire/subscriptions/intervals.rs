@@ -16,9 +16,9 @@ response! {
         id: String,
         /// Price.
         price: Price,
-        /// Its start: that of the subscription.
+        /// Its first instant.
         start_date: Moment,
-        /// Its end: that of the subscription; null where no end is known.
+        /// First instant after it: its own, or that of the subscription; null where no end is known.
         end_date: Option<Moment>,
         /// Day of the month on which its billing periods begin.
         billing_cycle_day: u32,
@@ -95,6 +95,8 @@ impl PriceInterval {
     ) -> Option<Self> {
         let price = related.price(interval.price_id)?;
         let period = subscription.period_of(interval, now);
+        let discount = subscription.trial_discount(interval.price_id);
+        let discount = discount.filter(|_| interval.is_trial);
         let transitions = interval.is_fee().then(|| {
             let stretches = subscription.fee_schedule(interval).into_iter();
             let transitions = stretches.map(|stretch| QuantityTransition {
@@ -106,7 +108,10 @@ impl PriceInterval {
         });
         Some(Self {
             id: interval.id.to_string(),
-            price: Price::of(price, related).in_place_of(interval.replaces_price_id),
+            price: Price::of(price, related)
+                .in_place_of(interval.replaces_price_id)
+                .in_phase(interval.plan_phase_order)
+                .on_trial(discount),
             start_date: interval.start_date.into(),
             end_date: subscription.end_of(interval).map(Moment::from),
             billing_cycle_day: subscription.billing_cycle_day_of(interval).into(),

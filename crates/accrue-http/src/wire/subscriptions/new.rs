@@ -2,6 +2,7 @@ use accrue::{
     Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, RedemptionCode,
     Zone,
     plan::PlanVersion,
+    price::NewAdjustment,
     subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor},
 };
 
@@ -16,6 +17,7 @@ use crate::{
         carried::{Kept, carried},
         dates::{Date, any_is_local},
         not_built::NotBuilt,
+        phases::{PhaseNumber, phase},
     },
 };
 
@@ -75,8 +77,8 @@ request! {
         /// Condition over the events that count: not available until subscriptions have terms of their
         /// own.
         filter: Option<NotBuilt<String>>,
-        /// Phase that it begins with: not available until plans have phases.
-        initial_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase of the plan that it begins with: the first one where nothing is said.
+        initial_phase_order: Option<PhaseNumber>,
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
         /// own.
         per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
@@ -91,7 +93,7 @@ request! {
         replace_adjustments: Option<Vec<ReplacingAdjustment>>,
         /// Prices of the plan to replace: by others, or fees by another quantity.
         replace_prices: Option<Vec<ReplacingPrice>>,
-        /// Number of days of its trial: others than zero are not available until plans have trials.
+        /// Number of days of its trial: as the plan says where nothing is said, and no trial where it is zero.
         trial_duration_days: Option<Whole<0, 999_999>>,
         /// Customers whose usage counts: not available until usage of other customers counts for a
         /// subscription.
@@ -184,9 +186,6 @@ impl NewSubscription {
             ),
             ("aws_region", new.aws_region.as_ref().map(Kept::text)),
         ])?;
-        if new.trial_duration_days.is_some_and(|days| days.0 > 0) {
-            return Err(Problem::feature_not_available("trials are not available"));
-        }
         let mut subscription = subscription::NewSubscription::new(customer, plan);
         subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);
         subscription.currency = new.currency;
@@ -198,6 +197,8 @@ impl NewSubscription {
         subscription.anchor = anchor;
         subscription.prices = prices;
         subscription.adjustments = adjustments;
+        subscription.initial_phase = new.initial_phase_order.map(phase);
+        subscription.trial_days = new.trial_duration_days.map(Whole::count);
         subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);
         subscription.carried = carried;
@@ -246,7 +247,10 @@ pub(super) fn adjustment_changes(
             date.map(|date| date.in_zone(zone, &at)).transpose()
         };
         added.push(AddedAdjustment {
-            adjustment: of.adjustment.0,
+            adjustment: NewAdjustment {
+                plan_phase_order: of.plan_phase_order.map(phase),
+                ..of.adjustment.0
+            },
             start_date: date(of.start_date, "start_date")?,
             end_date: date(of.end_date, "end_date")?,
         });

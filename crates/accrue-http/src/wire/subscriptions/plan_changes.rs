@@ -21,6 +21,7 @@ use crate::{
         dates::{Bounds, Date, any_is_local},
         not_built::NotBuilt,
         pages::Limit,
+        phases::{PhaseNumber, phase},
     },
 };
 
@@ -69,10 +70,11 @@ request! {
         replace_prices: Option<Vec<ReplacingPrice>>,
         /// Other amounts of prices of the plan: not available until subscriptions have terms of their own.
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
-        /// Number of days of its trial: others than zero are not available until plans have trials.
+        /// Number of days of its trial: as the plan says where nothing is said, and no trial where it is zero. A
+        /// subscription has one trial in its life.
         trial_duration_days: Option<Whole<0, 999_999>>,
-        /// Phase that it begins with: not available until plans have phases.
-        initial_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase of the plan that it begins with: the first one where nothing is said.
+        initial_phase_order: Option<PhaseNumber>,
         /// Condition over the events that count: not available until prices have filters.
         filter: Option<NotBuilt<String>>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
@@ -205,9 +207,6 @@ impl SchedulePlanChange {
         let (Some(plan), Some(alignment), Some(when)) = (plan, alignment, when) else {
             return Err(violations.into());
         };
-        if self.trial_duration_days.is_some_and(|days| days.0 > 0) {
-            return Err(Problem::feature_not_available("trials are not available"));
-        }
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[
             ("auto_collection", self.auto_collection.as_ref().map(Kept::text)),
@@ -232,6 +231,8 @@ impl SchedulePlanChange {
                 self.replace_adjustments,
                 zone,
             )?,
+            initial_phase: self.initial_phase_order.map(phase),
+            trial_days: self.trial_duration_days.map(Whole::count),
             coupon_redemption_code: self.coupon_redemption_code,
             carried,
             ..PlanChange::immediate(plan)

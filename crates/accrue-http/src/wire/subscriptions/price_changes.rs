@@ -12,6 +12,7 @@ use crate::{
     wire::{
         dates::{Date, any_is_local},
         not_built::{AnyObject, NotBuilt},
+        phases::{PhaseNumber, phase},
         prices::PlanPriceIn,
     },
 };
@@ -31,8 +32,8 @@ request! {
         start_date: Option<Date>,
         /// First instant after it: none where none is given.
         end_date: Option<Date>,
-        /// Phase of the price: not available until plans have phases.
-        plan_phase_order: Option<NotBuilt<JsonNumber>>,
+        /// Number of the phase that it is charged in, where the plan has phases.
+        plan_phase_order: Option<PhaseNumber>,
         /// Discounts of it in this subscription alone.
         discounts: Option<Vec<IntervalDiscountIn>>,
         /// Least amount of a billing period, likewise.
@@ -131,6 +132,7 @@ impl PriceChangesIn {
             changes.add.push(AddedPrice {
                 start_date: date(of.start_date, "start_date")?,
                 end_date: date(of.end_date, "end_date")?,
+                plan_phase_order: of.plan_phase_order.map(phase),
                 adjustments: adjustments(of.discounts, of.minimum_amount, of.maximum_amount),
                 ..AddedPrice::new(price(named, currency, &at)?.ok_or_else(|| unnamed(&at))?)
             });

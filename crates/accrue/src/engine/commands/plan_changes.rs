@@ -135,11 +135,12 @@ pub(super) async fn schedule_plan_change(
     let prices = rows::prices::prices(tx, &version.prices).await?;
     let prices = subscriptions::agreed_prices(tx, prices, &change.prices).await?;
     let terms = Terms {
-        plan_id: plan.id,
+        plan: &plan,
         plan_version,
-        currency: plan.currency,
         prices: &prices,
-        adjustments: &version.adjustments,
+        adjustments: (&version.adjustments, &change.adjustments),
+        initial_phase: change.initial_phase,
+        trial_days: change.trial_days,
     };
     let seed = SubscriptionId::generate(tx.now, tx.entropy());
     let next = NextPlan { seed, start_date: at, terms };

@@ -253,6 +253,7 @@ async fn create_plan_version(
     let version = plan.latest_version.next()?;
     let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
     let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
+    priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, new.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
@@ -268,9 +269,11 @@ async fn change_plan_version(
     let plan = rows::plans::plan(tx, plan).await?;
     let latest = rows::plans::plan_version(tx, plan.id, plan.latest_version).await?;
     let version = plan.latest_version.next()?;
-    let prices = change.decide(version, (&latest.prices, &latest.replaces))?;
-    let agreed = Agreed::changed(&latest.adjustments, change);
+    let prices = rows::prices::prices(tx, &latest.prices).await?;
+    let prices = change.decide(version, (&prices, &latest.replaces))?;
+    let agreed = Agreed::changed(&latest.adjustments, change)?;
     let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
+    priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, change.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;

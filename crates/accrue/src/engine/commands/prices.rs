@@ -85,6 +85,10 @@ pub(in crate::engine) async fn create_price(
     origin: PriceOrigin,
 ) -> Result<Price, Error> {
     let (mut price, group) = decide_price(tx, new).await?;
+    if origin == PriceOrigin::Account && new.plan_phase_order.is_some() {
+        let message = "is there for a price that is made with no plan";
+        return Err(Error::invalid("plan_phase_order", message));
+    }
     price.origin = origin;
     let is_listed = origin != PriceOrigin::Subscription;
     let id = price.id;

@@ -14,7 +14,7 @@ use crate::{
             lists::Walk,
             outbox,
         },
-        time::{current, invoicing, recount},
+        time::{current, invoicing, recount, trials},
     },
     limits,
     page::{Listing, Position},
@@ -244,11 +244,12 @@ pub(super) async fn create_subscription(
     let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
     let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms {
-        plan_id: plan.id,
+        plan: &plan,
         plan_version,
-        currency: plan.currency,
         prices: &prices,
-        adjustments: &adjustments,
+        adjustments: (&adjustments, &new.adjustments),
+        initial_phase: new.initial_phase,
+        trial_days: new.trial_days,
     };
     let mut subscription = new.clone().decide(id, &customer, terms, tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
@@ -263,6 +264,7 @@ pub(super) async fn create_subscription(
         muted: BTreeSet::new(),
         revision,
         notified: Notified::Created,
+        trial_told: None,
         rated_until: None,
         closed_until: None,
         parts_until: None,
@@ -285,6 +287,9 @@ pub(super) async fn create_subscription(
     outbox::tell(tx, customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id })
         .await?;
     while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
+        if notified == Notified::Ended {
+            trials::tell_end(tx, &mut entry, tx.now).await?;
+        }
         entry.notified = notified;
         let body = match notified {
             Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
@@ -292,6 +297,7 @@ pub(super) async fn create_subscription(
         };
         outbox::tell(tx, customer.id, tx.now, body).await?;
     }
+    trials::tell_end(tx, &mut entry, tx.now).await?;
     if entry.subscription.start_date <= tx.now {
         // What was charged so far is judged with the usage, all at once.
         entry.rated_until = Some(tx.now);

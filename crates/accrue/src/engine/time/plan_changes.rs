@@ -23,6 +23,11 @@ pub(in crate::engine) async fn take_on(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let next = entry.subscription.plan_at(from);
+    if next.is_later_phase && next.moved.is_none() {
+        entry.subscription.follow_plan(&next);
+        entry.plan_since = Some(next.start_date);
+        return Ok(Vec::new());
+    }
     let usage = plans::plan_version_of(tx, entry).await?.priced_of(entry).clone();
     let Subscription { id: subscription_id, customer_id, plan_id, plan_version, .. } =
         entry.subscription;

@@ -142,7 +142,10 @@ impl ReplacePrice {
         let replaced = rows::prices::price(tx, &named.into()).await?;
         self.new.check()?;
         let prices = ids.iter().map(|id| match *id == named {
-            true => PlanPrice::from(self.new.clone()),
+            true => {
+                let plan_phase_order = replaced.plan_phase_order;
+                PlanPrice::from(NewPrice { plan_phase_order, ..self.new.clone() })
+            }
             false => PlanPrice::from(*id),
         });
         let plan = rows::plans::plan(tx, &plan_id.into()).await?;

@@ -12,7 +12,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, active, outbox, periods, plans},
-        time::{invoicing, judge, plan_changes},
+        time::{invoicing, judge, plan_changes, trials},
     },
     limits,
     schema::{self, AlertRevision},
@@ -67,6 +67,8 @@ impl Subscriber {
             };
             Transition { at, kind }
         });
+        let trial = self.entry.next_trial_end();
+        let trial = trial.map(|at| Transition { at, kind: TransitionKind::TrialEnded });
         let plan = self.entry.next_plan().map(|of| of.start_date);
         let plan = plan.map(|at| Transition { at, kind: TransitionKind::PlanChanged });
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
@@ -83,7 +85,7 @@ impl Subscriber {
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time = [notified, plan, turn, closing, invoicing].into_iter().flatten();
+        let by_time = [notified, trial, plan, turn, closing, invoicing].into_iter().flatten();
         let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
@@ -103,6 +105,7 @@ impl Subscriber {
                 outbox::tell(tx, customer_id, at, Body::SubscriptionStarted { subscription_id })
                     .await
             }
+            TransitionKind::TrialEnded => trials::tell_end(tx, &mut self.entry, at).await,
             TransitionKind::Ended => {
                 self.entry.notified = Notified::Ended;
                 outbox::tell(tx, customer_id, at, Body::SubscriptionEnded { subscription_id }).await

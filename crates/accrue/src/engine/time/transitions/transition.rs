@@ -16,6 +16,8 @@ pub(super) struct Transition {
 pub(super) enum TransitionKind {
     /// A subscription began.
     Began,
+    /// Its trial ended.
+    TrialEnded,
     /// It ended.
     Ended,
     /// It changed its plan.
