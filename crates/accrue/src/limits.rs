@@ -230,6 +230,8 @@ pub const SUBSCRIPTIONS: usize = 200;
 pub const ACTIVE_SUBSCRIPTIONS: usize = 1_000;
 /// The most bytes of intervals in one row, as JSON: further ones are in another row.
 pub const TERMS_BYTES: usize = 48 * 1024;
+/// The most phases of a plan.
+pub const PHASES: usize = 100;
 /// The longest trial of a subscription, in days.
 pub const TRIAL_DAYS: u32 = 999_999;
 /// The largest subscription, in bytes as JSON and without its intervals: its alerts lie in the same row.

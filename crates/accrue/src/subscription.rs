@@ -32,6 +32,8 @@ mod update;
 
 use serde::{Deserialize, Serialize};
 
+use self::trial::Tried;
+
 pub use self::{
     adjustment::{AdjustmentInterval, RedeemedCoupon},
     adjustment_changes::{AddedAdjustment, AdjustmentChanges},
@@ -51,7 +53,7 @@ pub use self::{
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},
     price_changes::{AddedPrice, PriceChanges, ReplacedPrice, Replacement},
-    trial::{CutTrial, Trial},
+    trial::Trial,
     trial_update::{TrialEnd, TrialUpdate},
     update::SubscriptionUpdate,
 };
@@ -67,6 +69,7 @@ pub(crate) use self::{
     price_changes::{AgreedPrice, AgreedPrices},
     terms::Terms,
     threshold::{Reached, Threshold},
+    trial::Waiting,
     update::previous_attributes,
 };
 use crate::{
@@ -120,6 +123,9 @@ pub struct Subscription {
     pub carried: Carried,
     /// Instant at which it was created.
     pub created_at: Timestamp,
+    /// What would begin and end within the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waiting: Option<Box<Waiting>>,
     /// Change that waits to be applied, also where it has expired since and nobody has written that yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending_change: Option<PendingChange>,
@@ -172,7 +178,10 @@ impl Subscription {
     /// Returns the periods of one of its intervals over the whole life of the subscription.
     fn grid_of(&self, interval: &PriceInterval) -> BillingPeriods {
         let (cycle, anchor) = match interval.cadence.cycle() {
-            _ if interval.is_trial => (Trial::CYCLE, (Trial::ANCHOR, interval.start_date)),
+            _ if interval.is_trial() => {
+                let start = self.tried().map_or(interval.start_date, |of| of.start);
+                (Tried::CYCLE, (Tried::ANCHOR, start))
+            }
             Some(cycle) => (cycle, (interval.anchor, self.plan_anchored_at(interval.start_date))),
             None => return self.periods(),
         };

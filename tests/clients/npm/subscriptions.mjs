@@ -150,6 +150,35 @@ test('the plan of a subscription changes, now or later', async () => {
   assert.equal(now.plan.id, other.id);
 });
 
+test('the next phase of a plan is triggered', async () => {
+  const { metric } = await newPlan();
+  const price = usagePrice(metric);
+  const plan = await client.plans.create({
+    name: unique('ramp'),
+    currency: 'USD',
+    prices: [{ price, plan_phase_order: 1 }, { price, plan_phase_order: 2 }],
+    plan_phases: [{ order: 1, duration: 2, duration_unit: 'monthly' }, { order: 2 }],
+  });
+  assert.deepEqual(plan.plan_phases.map((phase) => phase.order), [1, 2]);
+  const customer = await newCustomer();
+  const created = await client.subscriptions.create({
+    plan_id: plan.id, customer_id: customer.id, start_date: instant(-5 * DAY),
+  });
+  assert.equal(created.active_plan_phase_order, 1);
+  const triggered = await client.subscriptions.triggerPhase(created.id, {});
+  assert.equal(triggered.active_plan_phase_order, 2);
+});
+
+test('a trial ends when it is said to', async () => {
+  const { subscription } = await newSubscription({ trial_duration_days: 14 });
+  const first = subscription.price_intervals.find((interval) => interval.price.discount);
+  assert.equal(first.price.discount.discount_type, 'trial');
+  const longer = await client.subscriptions.updateTrial(subscription.id, { trial_end_date: instant(20 * DAY), shift: true });
+  assert.ok(longer.trial_info.end_date > subscription.trial_info.end_date);
+  const ended = await client.subscriptions.updateTrial(subscription.id, { trial_end_date: 'immediate' });
+  assert.ok(ended.trial_info.end_date < longer.trial_info.end_date);
+});
+
 test('what a subscription used and costs', async () => {
   const { subscription, metric, customer } = await newSubscription();
   await use(customer, 10);

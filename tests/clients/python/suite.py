@@ -467,6 +467,36 @@ class Suite(unittest.TestCase):
         reached = own.adjustment_intervals[0].adjustment.applies_to_price_ids
         self.assertEqual(reached, [own.price_intervals[-1].price.id])
 
+    def test_phases_and_trials(self):
+        metric = new_metric()
+        usage = prices(metric)[0]
+        plan = CLIENT.plans.create(
+            name=unique("ramp"),
+            currency="USD",
+            prices=[{"price": usage, "plan_phase_order": order} for order in (1, 2)],
+            plan_phases=[
+                {"order": 1, "duration": 2, "duration_unit": "monthly"},
+                {"order": 2, "align_billing_with_phase_start_date": True},
+            ],
+        )
+        self.assertEqual([phase.order for phase in plan.plan_phases], [1, 2])
+        created = CLIENT.subscriptions.create(
+            customer_id=new_customer().id, plan_id=plan.id, start_date=now(-5)
+        )
+        self.assertEqual(created.active_plan_phase_order, 1)
+        self.assertEqual(CLIENT.subscriptions.trigger_phase(created.id).active_plan_phase_order, 2)
+        tried = CLIENT.subscriptions.create(
+            customer_id=new_customer().id, plan_id=plan.id, trial_duration_days=14
+        )
+        self.assertIsNotNone(tried.trial_info.end_date)
+        first = next(it.price for it in tried.price_intervals if it.price.discount)
+        self.assertEqual(first.discount.discount_type, "trial")
+        longer = CLIENT.subscriptions.update_trial(
+            tried.id, trial_end_date=tried.trial_info.end_date + timedelta(days=7), shift=True
+        )
+        self.assertGreater(longer.trial_info.end_date, tried.trial_info.end_date)
+        CLIENT.subscriptions.update_trial(tried.id, trial_end_date="immediate")
+
     def test_coupons(self):
         discount = {"discount_type": "percentage", "percentage_discount": 0.25}
         code = unique("SPRING")

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use accrue::store::MemoryStore;
 use serde_json::{Value, json};
 
-use super::Door;
+use super::{Door, phases};
 use crate::stores::copied;
 
 /// When ids of the scene are drawn.
@@ -29,6 +29,9 @@ pub struct Scene {
     pub cancelled: String,
     /// A subscription whose plan is to change.
     pub changing: String,
+    /// A subscription in the first phase of its plan.
+    pub in_phase: String,
+    pub on_trial: String,
     pub alert: String,
     pub disabled_alert: String,
     pub block: String,
@@ -144,6 +147,7 @@ impl Scene {
             "change_option": "end_of_subscription_term", "plan_id": plan, "plan_version_number": 2,
         });
         door.create(&format!("/subscriptions/{changing}/schedule_plan_change"), &change);
+        let [in_phase, on_trial] = phases::subscribed(&door, &usage("ramped", "USD"));
         let alert = |of: &str, value: u32| {
             let new = json!({
                 "type": "usage_exceeded", "metric_id": metric, "thresholds": [{"value": value}],
@@ -222,6 +226,8 @@ impl Scene {
             subscription,
             cancelled,
             changing,
+            in_phase,
+            on_trial,
             alert,
             disabled_alert,
             block: first,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use self::sections::Section;
 use super::{
     document,
-    html::{self, Markup, cells, code, element, paragraph, prose, table, text},
+    html::{self, Markup, code, element, paragraph, prose, table, text},
 };
 use crate::{
     operation::Operation,

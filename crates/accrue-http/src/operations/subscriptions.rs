@@ -335,7 +335,6 @@ async fn fetch_schedule(request: Request) -> Result<Reply, Problem> {
 
 async fn trigger_phase(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, TriggerPhase>()?;
-    check_is_not_pending(&request)?;
     let dated = body.date().is_some_and(Date::is_local).then_some(id);
     write_dated(request, dated, |account, zone| {
         let date = body.date().map(|date| date.in_zone(zone, "/effective_date"));
@@ -347,7 +346,6 @@ async fn trigger_phase(request: Request) -> Result<Reply, Problem> {
 
 async fn update_trial(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, UpdateTrial>()?;
-    check_is_not_pending(&request)?;
     let dated = body.has_local_date().then_some(id);
     write_dated(request, dated, |account, zone| {
         Ok(account.update_trial(id, body.into_update(zone)?))

@@ -109,6 +109,8 @@ choices! {
         "update_fixed_fee_quantity" => ChangeType::UpdateFixedFeeQuantity,
         "add_edit_price_intervals" => ChangeType::AddEditPriceIntervals,
         "schedule_plan_change" => ChangeType::SchedulePlanChange,
+        "trigger_phase" => ChangeType::TriggerPhase,
+        "update_trial" => ChangeType::UpdateTrial,
     }
 }
 

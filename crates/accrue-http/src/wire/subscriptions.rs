@@ -246,7 +246,7 @@ impl Subscription {
             active_plan_phase_order: phase.map(|phase| phase.order.number()),
             pending_subscription_change: subscription.pending_change(now).map(Into::into),
             redeemed_coupon: subscription.redeemed_coupon().map(RedeemedCoupon::from),
-            trial_info: TrialInfo { end_date: subscription.trial.map(|of| of.end_date.into()) },
+            trial_info: TrialInfo { end_date: subscription.trial_end().map(Into::into) },
             metadata: subscription.metadata.clone(),
         }
     }

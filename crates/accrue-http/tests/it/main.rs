@@ -53,6 +53,7 @@ mod pagination;
 mod payloads;
 mod payment_methods;
 mod payments;
+mod phases;
 mod plans;
 mod portal_sessions;
 mod price_evaluations;

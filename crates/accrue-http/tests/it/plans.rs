@@ -79,11 +79,9 @@ fn wire_5_1_what_no_plan_has_is_not_available() {
     let price = fee(&item(&host), "Seat", "10");
     let new = json!({"name": "Pro", "currency": "USD", "prices": [{"price": price}]});
     for (name, value) in [
-        ("plan_phases", json!([{"order": 1}])),
         ("status", json!("draft")),
         ("prices", json!([{"price": price, "allocation_price": {"amount": "1"}}])),
         ("prices", json!([{"price": price, "license_allocation_price": {"name": "x"}}])),
-        ("prices", json!([{"price": price, "plan_phase_order": 1}])),
         ("prices", json!([{"price": {"model_type": "percent"}}])),
     ] {
         let mut new = new.clone();

@@ -229,10 +229,8 @@ fn wire_5_3_what_no_subscription_has_is_not_available() {
     for (name, value) in [
         ("credits_overage_rate", json!(1)),
         ("filter", json!("a = 1")),
-        ("initial_phase_order", json!(1)),
         ("per_credit_overage_amount", json!(1)),
         ("price_overrides", json!([{}])),
-        ("trial_duration_days", json!(14)),
         ("usage_customer_ids", json!(["a"])),
     ] {
         let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});

@@ -72,7 +72,7 @@ impl RedemptionTiming {
 
 impl Coupon {
     /// Lets a subscription redeem it, from an instant of its life on: counts the redemption, and adds
-    /// the discount over the prices that the subscription has then. All of its prices are given.
+    /// the discount over the prices that the subscription has then, or is to have. All of its prices are given.
     pub(crate) fn redeem(
         &mut self,
         of: &mut Subscription,
@@ -84,9 +84,13 @@ impl Coupon {
         check_is_alone(of, at.min(now))?;
         let currency = PricingUnit::from(of.currency);
         // What is priced in units of the host's own has no discount.
-        let is_reached = |price: &&Price| price.currency == currency && of.has_price(price.id, at);
-        let reached: Vec<_> = prices.iter().filter(is_reached).collect();
-        self.check_fits(&reached, &currency)?;
+        let own = prices.iter().filter(|price| price.currency == currency);
+        // Fees wait for the end of a trial.
+        let trial_end = of.trial_end().filter(|_| of.is_on_trial(at));
+        let charged = trial_end.unwrap_or(at);
+        let charged = own.clone().filter(|price| of.has_price(price.id, charged));
+        self.check_fits(&charged.collect::<Vec<_>>(), &currency)?;
+        let reached = own.filter(|price| of.has_price_from(price.id, at));
         self.times_redeemed = self.times_redeemed.saturating_add(1);
         let begin = at.micros().to_be_bytes();
         let names = [of.id.as_bytes().as_slice(), self.id.as_bytes(), &begin];
@@ -94,10 +98,11 @@ impl Coupon {
             id: AdjustmentIntervalId::derived(now, &names),
             adjustment: Adjustment::from(&self.discount),
             scope: None,
-            price_ids: reached.iter().map(|price| price.id).collect(),
+            price_ids: reached.map(|price| price.id).collect(),
             plan_version: of.plan_version,
             coupon_id: Some(self.id),
             is_trial: false,
+            delayed_from: None,
             start_date: at,
             end_date: self.duration_in_months.map(|months| of.timezone.after(at, 0, months)),
         });

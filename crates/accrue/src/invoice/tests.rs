@@ -48,6 +48,8 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         price_ids: prices.iter().map(|price| price.id).collect(),
         plan_version: of.plan_version,
         coupon_id: None,
+        is_trial: false,
+        delayed_from: None,
         scope: None,
         start_date: of.start_date,
         end_date: None,

@@ -171,6 +171,8 @@ impl Story {
                 price_ids: prices.iter().map(|price: &Arc<Price>| price.id).collect(),
                 plan_version: PlanVersion::FIRST,
                 coupon_id: None,
+                is_trial: false,
+                delayed_from: None,
                 scope: None,
                 start_date: day(*start),
                 end_date: end.map(day),

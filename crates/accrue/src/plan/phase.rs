@@ -103,7 +103,8 @@ impl PhaseDuration {
 pub struct PlanTrial {
     /// Number of days that it lasts, from 1.
     pub days: u32,
-    /// Amount up to which its usage is free, above zero: all of it where none is given.
+    /// Amount up to which usage is free that falls due together, above zero: all of it where none is given. It does with
+    /// the trial's end, or with that of a phase or a version within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum_amount: Option<Decimal>,
 }
@@ -145,6 +146,10 @@ pub(super) fn decide_phases(
     new: &[NewPhase],
     now: Timestamp,
 ) -> Result<Vec<PlanPhase>, Error> {
+    if new.len() > limits::PHASES {
+        let message = format!("has {} phases, expected at most {}", new.len(), limits::PHASES);
+        return Err(Error::invalid("phases", message));
+    }
     let mut phases = Vec::with_capacity(new.len());
     for (place, NewPhase { duration, aligns_billing }) in new.iter().enumerate() {
         let at = format!("phases[{place}].duration");

@@ -31,7 +31,7 @@ impl RatedInterval {
     ) -> Self {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
-        let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial);
+        let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         Self { cells: price.cells(), price, quantities, periods, is_once, is_trial, invoicing }
     }

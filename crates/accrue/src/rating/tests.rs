@@ -99,6 +99,8 @@ fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
         price_ids: own.prices.iter().map(|place| price_id(*place)).collect(),
         plan_version: of.plan_version,
         coupon_id: None,
+        is_trial: false,
+        delayed_from: None,
         scope: None,
         start_date: day(own.start),
         end_date: own.end.map(day),

@@ -35,6 +35,9 @@ pub struct AdjustmentInterval {
     /// True where it is the discount of a trial (subscriptions 1.7).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_trial: bool,
+    /// Instant at which it would begin, where it waits for the end of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) delayed_from: Option<Timestamp>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where no end is known.
@@ -133,6 +136,7 @@ impl Cut {
             plan_version: self.plan_version,
             coupon_id: None,
             is_trial: false,
+            delayed_from: None,
             start_date: self.start_date,
             end_date: None,
         }
@@ -156,6 +160,7 @@ impl Cut {
             plan_version: self.plan_version,
             coupon_id: None,
             is_trial: false,
+            delayed_from: None,
             start_date,
             end_date,
         }

@@ -28,9 +28,9 @@ pub struct AdjustmentChanges {
 pub struct AddedAdjustment {
     /// The adjustment.
     pub adjustment: NewAdjustment,
-    /// Its first instant: that of the subscription where none is given.
+    /// Its first instant: that of the subscription, of its plan or of the phase, where none is given.
     pub start_date: Option<Timestamp>,
-    /// First instant after it: none where none is given.
+    /// First instant after it: that of the phase, or none, where none is given.
     pub end_date: Option<Timestamp>,
 }
 

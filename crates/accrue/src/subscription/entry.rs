@@ -35,7 +35,8 @@ pub(crate) struct SubscriptionEntry {
     /// The usage that its prices are of, where they are not those of its plan version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) priced: Option<PricedUsage>,
-    /// Start of the plan that it is on, where it has changed it: those after it are still to come.
+    /// Start of the plan, or of the phase or version of it, that it is on, where that is not the first one: those after
+    /// it are still to come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plan_since: Option<Timestamp>,
     /// Number of rows that its intervals are in: here they are joined with it.
@@ -69,7 +70,7 @@ impl SubscriptionEntry {
         self.invoicing.as_ref()?.next(grace)
     }
 
-    /// Returns the plan that it changes to next: one within its life.
+    /// Returns the plan, or the phase or version of it, that it goes on with next: one within its life.
     pub(crate) fn next_plan(&self) -> Option<&PlanInterval> {
         let of = &self.subscription;
         let since = self.plan_since.unwrap_or(of.start_date);
@@ -129,7 +130,7 @@ impl SubscriptionEntry {
 
     /// Returns the end of its trial, where that has not been told of.
     pub(crate) fn next_trial_end(&self) -> Option<Timestamp> {
-        let end = self.subscription.trial?.end_date;
+        let end = self.subscription.trial_end()?;
         let is_reached = self.subscription.end_date.is_none_or(|last| end <= last);
         (is_reached && self.trial_told != Some(end)).then_some(end)
     }

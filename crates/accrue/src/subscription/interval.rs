@@ -29,9 +29,13 @@ pub struct PriceInterval {
     /// Phase of the plan that it is of, where that has phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_phase_order: Option<PhaseOrder>,
-    /// True where its usage is on trial: all of it is one billing period, whatever the cadence (subscriptions 1.7).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_trial: bool,
+    /// Interval that goes on with its usage when the trial ends, where it is on trial: all of it is one billing period
+    /// then, whatever the cadence (subscriptions 1.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_of: Option<PriceIntervalId>,
+    /// Instant at which a fee would begin, where it waits for the end of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) delayed_from: Option<Timestamp>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where it ends with the subscription.
@@ -73,7 +77,8 @@ impl Cut {
             replaces_price_id: None,
             plan_version,
             plan_phase_order: price.plan_phase_order,
-            is_trial: false,
+            trial_of: None,
+            delayed_from: None,
             start_date,
             end_date: None,
             cadence: price.cadence,
@@ -93,7 +98,7 @@ impl PriceInterval {
 
     /// Tells whether it is charged in its first period alone.
     pub(crate) fn is_charged_once(&self) -> bool {
-        self.cadence.cycle().is_none() && !self.is_trial
+        self.cadence.cycle().is_none() && !self.is_trial()
     }
 
     /// Tells whether its price is a fee.
@@ -172,8 +177,8 @@ impl Subscription {
         let mut known = Vec::new();
         let intervals = self.price_intervals.iter().filter(|interval| of(interval));
         let different = intervals.filter(|of| {
-            let cycle = of.cadence.cycle().filter(|_| !of.is_trial);
-            let grid = (of.is_trial, cycle, of.anchor, of.start_date, of.end_date);
+            let cycle = of.cadence.cycle().filter(|_| !of.is_trial());
+            let grid = (of.is_trial(), cycle, of.anchor, of.start_date, of.end_date);
             let is_new = !known.contains(&grid);
             known.push(grid);
             is_new
@@ -185,6 +190,12 @@ impl Subscription {
     pub(crate) fn has_price(&self, id: PriceId, at: Timestamp) -> bool {
         let mut own = self.price_intervals.iter().filter(|interval| interval.price_id == id);
         own.any(|of| of.start_date <= at && self.end_of(of).is_none_or(|end| at < end))
+    }
+
+    /// Tells whether a price is in force at an instant or later.
+    pub(crate) fn has_price_from(&self, id: PriceId, at: Timestamp) -> bool {
+        let mut own = self.price_intervals.iter().filter(|interval| interval.price_id == id);
+        own.any(|of| self.end_of(of).is_none_or(|end| at < end))
     }
 
     /// Returns the interval of a fee at an instant: that which holds it, or else the last one before.

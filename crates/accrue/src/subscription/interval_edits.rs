@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::{
     AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, Cut, IntervalDate,
     NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
-    SubscriptionStatus, Trial, differences::Life,
+    SubscriptionStatus, differences::Life,
 };
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp, limits,
@@ -46,7 +46,7 @@ impl Subscription {
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
         if life.0 != was.0 {
-            self.check_behind_trial(was.0.min(life.0))?;
+            self.check_behind_trial(was.0, life.0)?;
         }
         let own = |of: &AdjustmentInterval| of.is_own_of(interval.price_id) && of.life() == was;
         if interval.end_date == Some(interval.start_date) {
@@ -78,10 +78,7 @@ impl Subscription {
         let terms = price.cadence.cycle().map_or_else(|| self.periods(), |of| self.periods_of(of));
         let start_date = new.start_date.decide(&terms, now)?;
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
-        if let Some(Trial { end_date: end, .. }) = self.trial.filter(|of| of.holds(start_date)) {
-            let detail = format!("the start {start_date} is within the trial, to {end}");
-            return Err(Error::constraint(detail));
-        }
+        self.check_not_within_trial(start_date)?;
         let cut = self.cut(start_date, now);
         let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
         interval.set_quantities(price, &new.quantities)?;
@@ -96,37 +93,61 @@ impl Subscription {
         price: &Price,
         more: &Adjustments,
     ) -> Result<(), Error> {
-        if price.currency.currency().is_some_and(|of| of != self.currency) {
-            let (found, own) = (&price.currency, self.currency);
-            let detail = format!("the price is in {found}, the subscription is invoiced in {own}");
-            return Err(Error::constraint(detail));
-        }
-        more.check(&price.charge.clone().into())?;
         let PriceInterval { start_date, end_date, .. } = interval;
+        self.check_priced(price, more)?;
         self.check_life((start_date, end_date))?;
         if end_date.is_some_and(|end| end <= start_date) {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
         }
+        self.push_priced(cut, interval, price, more);
+        Ok(())
+    }
+
+    /// Refuses a price that it cannot be charged, and adjustments of that.
+    pub(super) fn check_priced(&self, price: &Price, more: &Adjustments) -> Result<(), Error> {
+        if price.currency.currency().is_some_and(|of| of != self.currency) {
+            let (found, own) = (&price.currency, self.currency);
+            let detail = format!("the price is in {found}, the subscription is invoiced in {own}");
+            return Err(Error::constraint(detail));
+        }
+        more.check(&price.charge.clone().into())
+    }
+
+    /// Adds an interval of a price, with the price's own adjustments and others.
+    pub(super) fn push_priced(
+        &mut self,
+        cut: &Cut,
+        interval: PriceInterval,
+        price: &Price,
+        more: &Adjustments,
+    ) {
         let own = [&price.adjustments, more].into_iter().flat_map(Adjustments::each);
         self.adjustment_intervals.extend(cut.own_of(&interval, own, price.id));
         self.price_intervals.push(interval);
-        Ok(())
     }
 
     /// Refuses what is on trial: only another end of that moves it (subscriptions 1.7).
     fn check_not_on_trial(of: &PriceInterval) -> Result<(), Error> {
-        match of.is_trial {
+        match of.is_trial() {
             true => Err(Error::constraint(format!("the price interval {} is on trial", of.id))),
             false => Ok(()),
         }
     }
 
     /// Refuses another start of what begins with the end of the trial, and one within that.
-    fn check_behind_trial(&self, start: Timestamp) -> Result<(), Error> {
-        match self.trial.filter(|of| of.start_date <= start && start <= of.end_date) {
-            Some(Trial { end_date, .. }) => {
-                let detail = format!("the interval begins with the end of the trial, {end_date}");
+    fn check_behind_trial(&self, was: Timestamp, start: Timestamp) -> Result<(), Error> {
+        if self.trial_end() == Some(was) {
+            let detail = format!("the interval begins with the end of the trial, {was}");
+            return Err(Error::constraint(detail));
+        }
+        self.check_not_within_trial(start)
+    }
+
+    fn check_not_within_trial(&self, start: Timestamp) -> Result<(), Error> {
+        match self.trial_end().filter(|_| self.is_on_trial(start)) {
+            Some(end) => {
+                let detail = format!("the start {start} is within the trial, to {end}");
                 Err(Error::constraint(detail))
             }
             None => Ok(()),
@@ -160,6 +181,9 @@ impl Subscription {
         let was = of.life();
         let terms = self.periods();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
+        if life.0 != was.0 {
+            self.check_behind_trial(was.0, life.0)?;
+        }
         if life.1 == Some(life.0) {
             self.adjustment_intervals.remove(place);
         } else if let Some(of) = self.adjustment_intervals.get_mut(place) {
@@ -181,6 +205,7 @@ impl Subscription {
         let start_date = new.start_date.decide(&terms, now)?;
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
         self.check_life((start_date, end_date))?;
+        self.check_not_within_trial(start_date)?;
         if end_date.is_some_and(|end| end <= start_date) {
             let detail = format!("the interval would end with its start, {start_date}");
             return Err(Error::constraint(detail));
@@ -228,7 +253,9 @@ impl Subscription {
                     let detail = format!("two intervals of the price {id} would overlap");
                     return Err(Error::constraint(detail));
                 }
-                if one.anchor != other.anchor {
+                // What is of no phase goes on through several.
+                let in_phases = |of: &PriceInterval| of.plan_phase_order.is_some();
+                if one.anchor != other.anchor && in_phases(one) == in_phases(other) {
                     let (one, other) = (one.id, other.id);
                     let detail = format!(
                         "the intervals {one} and {other} overlap and would begin their periods on \

@@ -155,12 +155,22 @@ impl Subscription {
         to: &VersionMove<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let at = to.at;
-        let mut plans = self.plans();
-        let before = self.plan_at(at);
+        let (at, before) = (to.at, self.plan_at(to.at));
         if before.start_date == at && self.start_date < at && before.is_change() {
             return Err(Error::constraint(format!("the subscription changes its plan at {at}")));
         }
+        self.without_trial(|of| of.move_terms(to, before, now))?;
+        self.check_intervals()?;
+        self.check_size()
+    }
+
+    fn move_terms(
+        &mut self,
+        to: &VersionMove<'_>,
+        before: PlanInterval,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (at, mut plans) = (to.at, self.plans());
         let cut = Cut {
             seed: to.seed,
             plan_version: to.version,
@@ -179,7 +189,9 @@ impl Subscription {
         self.move_adjustments(to, &cut, (&running, until), &mut moved);
         self.reach(&running, |of| lives((of.start_date, of.end_date), (at, until)))?;
         self.redeem_on(to.prices);
-        self.reach_trial(&running);
+        if self.trial.as_ref().is_some_and(|of| of.start_date == self.change_before(at)) {
+            self.discount_trial(&running);
+        }
         let begins_phase = before.start_date == at && before.is_later_phase;
         plans.retain(|of| of.start_date != at);
         plans.push(PlanInterval {
@@ -187,15 +199,13 @@ impl Subscription {
             start_date: at,
             created_at: now,
             is_later_phase: begins_phase,
-            cut_trial: None,
             moved: Some(Box::new(moved)),
             ..before
         });
         plans.sort_by_key(|of| of.start_date);
         self.plan_intervals = plans;
         self.follow_version(at);
-        self.check_intervals()?;
-        self.check_size()
+        Ok(())
     }
 
     fn move_prices(
@@ -222,14 +232,7 @@ impl Subscription {
             {
                 let cut = Cut { start_date, anchor: self.plan_at(start_date).anchor, ..*cut };
                 let interval = PriceInterval { end_date, ..cut.interval(price) };
-                let trial = self.trial.filter(|of| of.holds(start_date));
-                let parts = match trial {
-                    Some(trial) => interval.on_trial(trial.end_date, &cut),
-                    None => vec![interval],
-                };
-                for of in parts {
-                    self.begin_moved(&cut, of, (price, None), moved);
-                }
+                self.begin_moved(&cut, interval, (price, None), moved);
             }
             // What it takes the place of may be removed, or be another price already.
             for old in running.iter().filter(|of| replaced.contains(&&of.price_id)) {
@@ -242,7 +245,6 @@ impl Subscription {
                 let mut interval = PriceInterval {
                     id: PriceIntervalId::derived(cut.created_at, &names),
                     end_date: old.end_date.into_iter().chain(until).min(),
-                    is_trial: old.is_trial,
                     plan_phase_order: old.plan_phase_order,
                     ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
@@ -276,8 +278,7 @@ impl Subscription {
         (price, old): (&Price, Option<PriceIntervalId>),
         moved: &mut VersionMoved,
     ) {
-        let own = price.adjustments.each().filter(|_| !interval.is_trial);
-        for own in cut.own_of(&interval, own, price.id) {
+        for own in cut.own_of(&interval, price.adjustments.each(), price.id) {
             moved.began_adjustments.insert(own.id);
             self.adjustment_intervals.push(own);
         }
@@ -310,9 +311,6 @@ impl Subscription {
             let replaced = to.replaced.adjustments.get(&of.scope.id);
             let replaced = replaced.filter(|old| leaves.contains(old));
             let life = self.phase_life(of.scope.plan_phase_order, (at, until));
-            let waits = self.trial.filter(|of| of.holds(at)).map(|of| of.end_date);
-            let life = life.map(|(start, end)| (waits.map_or(start, |at| at.max(start)), end));
-            let life = life.filter(|(start, end)| end.is_none_or(|end| *start < end));
             if let Some(life) = life.filter(|_| replaced.is_none_or(|old| running.contains(old))) {
                 let cut = Cut { start_date: life.0, ..*cut };
                 let interval = cut.agreed(of, prices, life);
@@ -387,6 +385,10 @@ impl Subscription {
         let own = self.plan_intervals.iter().find(|of| of.is_of(id));
         let Some(own) = own.filter(|of| self.start_date < of.start_date) else { return };
         let (at, Some(moved)) = (own.start_date, own.moved.clone()) else { return };
+        self.without_trial(|of| of.take_back(id, at, *moved));
+    }
+
+    fn take_back(&mut self, id: MigrationId, at: Timestamp, moved: VersionMoved) {
         let until = self.changes_plan_after(at);
         let before = |end: Option<Timestamp>| end.into_iter().chain(until).min();
         self.plan_intervals.retain_mut(|of| {
@@ -410,8 +412,13 @@ impl Subscription {
             of.end_date =
                 moved.ended_adjustments.get(&of.id).map_or(of.end_date, |end| before(*end));
         }
-        self.price_intervals.extend(moved.removed);
-        self.adjustment_intervals.extend(moved.removed_adjustments);
+        let is_there = |start: Timestamp| until.is_none_or(|until| start < until);
+        let removed = moved.removed.into_iter().filter(|of| is_there(of.start_date));
+        self.price_intervals
+            .extend(removed.map(|of| PriceInterval { end_date: before(of.end_date), ..of }));
+        let removed = moved.removed_adjustments.into_iter().filter(|of| is_there(of.start_date));
+        self.adjustment_intervals
+            .extend(removed.map(|of| AdjustmentInterval { end_date: before(of.end_date), ..of }));
     }
 
     /// Takes back the moves that are still to come, from an instant on.

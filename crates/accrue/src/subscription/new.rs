@@ -128,9 +128,11 @@ impl NewSubscription {
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
+            waiting: None,
             pending_change: None,
         };
-        subscription.begin(&cut, &terms)?;
+        subscription.without_trial(|of| of.begin(&cut, &terms))?;
+        subscription.check_intervals()?;
         if let Some(first) = subscription.plan_intervals.first().cloned() {
             subscription.follow_plan(&first);
         }

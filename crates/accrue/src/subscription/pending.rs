@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BillingCycleAlignment, FeeQuantityChange, IntervalChanges, NewSubscription, PlanChange,
-    PlanChangeTiming, Subscription,
+    PlanChangeTiming, Subscription, TrialUpdate,
 };
 use crate::{
     CreditNoteId, Currency, CustomerId, Error, IdOr, InvoiceId, PlanId, SubscriptionChangeId,
@@ -59,6 +59,10 @@ pub enum ChangeType {
     AddEditPriceIntervals,
     /// The plan changes.
     SchedulePlanChange,
+    /// The next phase of the plan begins.
+    TriggerPhase,
+    /// The end of the trial moves.
+    UpdateTrial,
 }
 
 /// Status of a change of a subscription (subscriptions 4.2).
@@ -116,6 +120,8 @@ pub(crate) enum ChangeRequest {
     UpdateFixedFeeQuantity(SubscriptionId, FeeQuantityChange),
     ChangeIntervals(SubscriptionId, IntervalChanges),
     SchedulePlanChange(SubscriptionId, Box<PlanChange>),
+    TriggerPhase(SubscriptionId, Option<Timestamp>),
+    UpdateTrial(SubscriptionId, TrialUpdate),
     /// Refused where it would make issued invoices void, or credit them.
     LeavingInvoices(Box<Self>),
 }
@@ -127,7 +133,9 @@ impl ChangeRequest {
             Self::CreateSubscription(_) => None,
             Self::UpdateFixedFeeQuantity(id, _)
             | Self::ChangeIntervals(id, _)
-            | Self::SchedulePlanChange(id, _) => Some(*id),
+            | Self::SchedulePlanChange(id, _)
+            | Self::TriggerPhase(id, _)
+            | Self::UpdateTrial(id, _) => Some(*id),
             Self::LeavingInvoices(of) => of.subscription_id(),
         }
     }
@@ -139,7 +147,9 @@ impl ChangeRequest {
             Self::LeavingInvoices(of) => of.plan_change(),
             Self::CreateSubscription(_)
             | Self::UpdateFixedFeeQuantity(..)
-            | Self::ChangeIntervals(..) => None,
+            | Self::ChangeIntervals(..)
+            | Self::TriggerPhase(..)
+            | Self::UpdateTrial(..) => None,
         }
     }
 
@@ -149,6 +159,8 @@ impl ChangeRequest {
             Self::UpdateFixedFeeQuantity(..) => ChangeType::UpdateFixedFeeQuantity,
             Self::ChangeIntervals(..) => ChangeType::AddEditPriceIntervals,
             Self::SchedulePlanChange(..) => ChangeType::SchedulePlanChange,
+            Self::TriggerPhase(..) => ChangeType::TriggerPhase,
+            Self::UpdateTrial(..) => ChangeType::UpdateTrial,
             Self::LeavingInvoices(of) => of.change_type(),
         }
     }

@@ -89,15 +89,16 @@ impl BillingPeriods {
     }
 
     /// Goes on from an instant on with the cycles of an anchor that is counted from another one: the period before
-    /// ends then. Where these are the same cycles, nothing changes.
+    /// ends then. Where these are the same cycles, it does only where a period is to begin.
     pub(super) fn then(
         mut self,
         from: Timestamp,
         cycle: Cycle,
         (anchor, anchored_at): (BillingAnchor, Timestamp),
+        begins: bool,
     ) -> Self {
         let grid = Grid::new(cycle, anchor, self.grid.zone().clone(), anchored_at);
-        if *self.grid_at(from).0 != grid {
+        if begins || *self.grid_at(from).0 != grid {
             self.later.push((from, grid));
         }
         self

@@ -89,7 +89,6 @@ impl Subscription {
             let end = entered.peek().map(|_| phase.end(start, &self.timezone));
             stretches.push(Stretch { phase: Some(phase.order), start, end, anchor: plan.anchor });
             plans.push(plan.clone());
-            plan.cut_trial = None;
             start = end.unwrap_or(start);
         }
         self.plan_intervals = plans;
@@ -114,10 +113,12 @@ impl Subscription {
         if let Some(end) = self.end_date.filter(|end| *end <= at) {
             return refuse(format!("{at} is not before the end of the subscription, {end}"));
         }
-        if let Some(trial) = self.trial.filter(|of| of.start_date <= at && at < of.end_date) {
-            return refuse(format!("{at} is within the trial, to {}", trial.end_date));
-        }
         let (begin, until) = (self.change_before(at), self.changes_plan_after(at));
+        let plans = self.plan_intervals.iter().filter(|of| !of.is_later_phase);
+        if let Some(of) = plans.into_iter().find(|of| at < of.start_date && of.start_date <= now) {
+            let since = of.start_date;
+            return refuse(format!("the subscription is on another plan or version since {since}"));
+        }
         let within = |of: &PlanInterval| {
             begin <= of.start_date && until.is_none_or(|until| of.start_date < until)
         };
@@ -151,12 +152,13 @@ impl Subscription {
         if let Some(last) = moves.last_mut() {
             last.end = until.unwrap_or(Timestamp::MAX);
         }
-        self.cut_phase(current.order, (begin, at));
-        for of in &moves {
-            self.move_phase(of, until);
-        }
-        self.plan_intervals.sort_by_key(|of| of.start_date);
-        self.follow_phases((begin, until));
+        let current = current.order;
+        self.without_trial(|of| {
+            of.cut_phase(current, (begin, at));
+            moves.iter().for_each(|to| of.move_phase(to, until));
+            of.plan_intervals.sort_by_key(|of| of.start_date);
+            of.follow_phases((begin, until));
+        });
         self.check_intervals()?;
         self.check_size()
     }

@@ -152,14 +152,24 @@ impl Subscription {
         next: &NextPlan<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
+        let plan = self.next_plan(change, next, now)?;
+        self.without_trial(|of| of.go_on_with(plan, next, now))?;
+        self.check_intervals()?;
+        self.check_size()
+    }
+
+    fn go_on_with(
+        &mut self,
+        plan: PlanInterval,
+        next: &NextPlan<'_>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         let at = next.start_date;
         let mut plans = self.plans();
-        let mut plan = self.next_plan(change, next, now)?;
-        let dropped = plans.iter_mut().filter(|of| at <= of.start_date);
-        let dropped = dropped.filter_map(|of| of.cut_trial.take()).next();
         plans.retain(|of| of.start_date < at);
-        let cut = self.cut_trial(at);
-        plan.cut_trial = dropped.or(cut).filter(|_| self.trial.is_some());
+        if self.trial.as_ref().is_some_and(|of| at <= of.start_date) {
+            self.drop_trial();
+        }
         self.cut_at(at);
         let cut = Cut {
             seed: next.seed,
@@ -171,8 +181,7 @@ impl Subscription {
         plans.push(plan);
         self.plan_intervals = plans;
         self.redeem_on(&next.terms.prices.prices());
-        self.begin(&cut, &next.terms)?;
-        self.check_size()
+        self.begin(&cut, &next.terms)
     }
 
     /// Ends everything at an instant but coupons, and drops what was to start from there on.
@@ -228,7 +237,6 @@ impl Subscription {
             carried,
             phase: None,
             is_later_phase: false,
-            cut_trial: None,
             moved: None,
         })
     }
@@ -236,21 +244,26 @@ impl Subscription {
     /// Drops the changes of plan that are still to come: what was cut for the first one goes on, and what was to
     /// start with it is gone (subscriptions 3.3). Tells whether there were any.
     pub(crate) fn drop_plan_changes(&mut self, now: Timestamp) -> bool {
-        let plans = self.plan_intervals.iter_mut().filter(|of| of.is_change());
-        let Some(next) = plans.filter(|of| now < of.start_date).next() else { return false };
-        let (at, cut_trial) = (next.start_date, next.cut_trial.take());
+        let start = self.start_date;
+        let changes =
+            self.plan_intervals.iter().filter(|of| of.is_change() && start < of.start_date);
+        let mut upcoming = changes.filter(|of| now < of.start_date);
+        let Some(at) = upcoming.next().map(|of| of.start_date) else { return false };
+        self.without_trial(|of| of.drop_plans_from(at));
+        true
+    }
+
+    fn drop_plans_from(&mut self, at: Timestamp) {
         self.plan_intervals.retain(|of| of.start_date < at);
         self.price_intervals.retain(|of| of.start_date < at);
         self.adjustment_intervals.retain(|of| of.start_date < at);
         let moves = self.plan_intervals.iter_mut().filter_map(|of| of.moved.as_mut());
         moves.for_each(|of| of.forget_end(at));
-        if let Some(cut) = cut_trial {
-            self.go_on_with_trial(at, *cut);
-        }
         let goes_on = |end: &mut Option<Timestamp>| *end = end.filter(|end| *end != at);
         self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
         self.adjustment_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
-        self.trial = self.trial.filter(|of| of.start_date < at);
-        true
+        if self.trial.as_ref().is_some_and(|of| at <= of.start_date) {
+            self.drop_trial();
+        }
     }
 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, CutTrial, Subscription, VersionMoved};
+use super::{BillingAnchor, BillingPeriods, Subscription, VersionMoved};
 use crate::{
     Carried, PlanId, Timestamp,
     plan::{PlanPhase, PlanVersion},
@@ -37,9 +37,6 @@ pub struct PlanInterval {
     /// True where the plan goes on with a later phase of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_later_phase: bool,
-    /// Trial that the change to the plan cuts: it goes on where the change is taken back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_trial: Option<Box<CutTrial>>,
     /// Move of a migration that brought it, where one did: to another version of the same plan, in whose billing
     /// periods all that stays goes on (subscriptions 5.6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,23 +112,37 @@ impl Subscription {
     pub(crate) fn go_on(&mut self) {
         let Some(end) = self.end_date.take() else { return };
         self.stay_from(end);
+        self.without_trial(|of| of.go_on_from(end));
+    }
+
+    fn go_on_from(&mut self, end: Timestamp) {
         let start = self.start_date;
-        self.plan_intervals.retain(|of| of.start_date < end || of.start_date <= start);
-        // A trial in which it was to end goes on, and so does what begins with its end.
-        let begun = self.trial.filter(|of| of.start_date < end || of.start_date <= start);
-        let trial_end = begun.map(|of| of.end_date);
-        let goes_on = |own: &mut Option<Timestamp>| *own = own.filter(|own| *own <= end);
-        let has_begun = |from: Timestamp| from < end || from <= start || Some(from) == trial_end;
+        let has_begun = |from: Timestamp| from < end || from <= start;
+        // What ends with a plan or a phase, of which another one would follow, goes on too.
+        let next = self.plan_intervals.iter().find(|of| of.start_date == end);
+        let (plan_ends, phase_ends) = next
+            .filter(|_| start < end)
+            .map_or((false, false), |of| (of.is_change(), of.is_later_phase));
+        self.plan_intervals.retain(|of| has_begun(of.start_date));
+        let goes_on = |own: &mut Option<Timestamp>, of_phase: bool| {
+            let is_cut = |own: &Timestamp| {
+                end < *own || *own == end && (plan_ends || phase_ends && of_phase)
+            };
+            *own = own.filter(|own| !is_cut(own));
+        };
         self.price_intervals.retain(|of| has_begun(of.start_date));
-        self.price_intervals
-            .iter_mut()
-            .filter(|of| !of.is_trial)
-            .for_each(|of| goes_on(&mut of.end_date));
+        for of in &mut self.price_intervals {
+            goes_on(&mut of.end_date, of.plan_phase_order.is_some());
+        }
         self.adjustment_intervals.retain(|of| has_begun(of.start_date));
-        let own = self.adjustment_intervals.iter_mut();
-        let own = own.filter(|of| of.coupon_id.is_none() && !of.is_trial);
-        own.for_each(|of| goes_on(&mut of.end_date));
-        self.trial = begun;
+        let own = self.adjustment_intervals.iter_mut().filter(|of| of.coupon_id.is_none());
+        for of in own {
+            let of_phase = of.scope.is_none() || of.phase().is_some();
+            goes_on(&mut of.end_date, of_phase);
+        }
+        if self.trial.as_ref().is_some_and(|of| !has_begun(of.start_date)) {
+            self.drop_trial();
+        }
     }
 
     /// Returns the plan of one that has never changed it.
@@ -146,7 +157,6 @@ impl Subscription {
             carried: self.carried.clone(),
             phase: None,
             is_later_phase: false,
-            cut_trial: None,
             moved: None,
         }
     }
@@ -173,7 +183,7 @@ impl Subscription {
     ) -> BillingPeriods {
         let cycle_until = |from: Option<Timestamp>, until: Option<Timestamp>| {
             let own = self.price_intervals.iter().filter(|of| {
-                from.is_none_or(|from| from <= of.start_date)
+                from.is_none_or(|from| of.end_date.is_none_or(|end| from < end))
                     && until.is_none_or(|until| of.start_date < until)
             });
             cycle(&mut own.map(|of| of.cadence))
@@ -189,14 +199,17 @@ impl Subscription {
         let ends = plans.iter().skip(1).map(|(_, of)| Some(of.start_date)).chain([None]);
         let grids = plans.iter().zip(ends).map(|((place, of), until)| {
             let from = Some(of.start_date).filter(|_| *place > 0);
-            (of.start_date, cycle_until(from, until), (of.anchor, of.anchored_at))
+            let anchor = (of.anchor, of.anchored_at);
+            (of.start_date, cycle_until(from, until), anchor, of.is_later_phase)
         });
         let mut grids = self.in_trial(grids.collect()).into_iter();
-        let Some((_, cycle, anchor)) = grids.next() else {
+        let Some((_, cycle, anchor, _)) = grids.next() else {
             return BillingPeriods::new(Cycle::MONTH, self.anchor, zone, life.0, life.1);
         };
         let periods = BillingPeriods::anchored(cycle, anchor, zone, life);
-        grids.fold(periods, |periods, (from, cycle, anchor)| periods.then(from, cycle, anchor))
+        grids.fold(periods, |periods, (from, cycle, anchor, begins)| {
+            periods.then(from, cycle, anchor, begins)
+        })
     }
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct AgreedPrice {
     pub(crate) price: Price,
     /// Field in which it was given, where it is none of the plan version.
     pub(super) given_in: Option<String>,
+    /// True where it is a price of the version, or takes the place of one.
+    pub(super) is_of_version: bool,
     pub(super) replaces: Option<PriceId>,
     pub(super) quantity: Option<Decimal>,
     pub(super) start_date: Option<Timestamp>,
@@ -123,6 +125,7 @@ impl From<Price> for AgreedPrice {
         Self {
             price,
             given_in: None,
+            is_of_version: true,
             replaces: None,
             quantity: None,
             start_date: None,
@@ -157,15 +160,23 @@ impl PriceChanges {
         Ok(())
     }
 
-    /// Returns the prices that it names or that are to be made: replacements, and then those that are added.
-    pub(crate) fn placed(&self) -> Vec<Placed> {
+    /// Returns the prices that it names or that are to be made, beside those of a version: replacements, and then those
+    /// that are added, each in its phase.
+    pub(crate) fn placed(&self, of_version: &[Price]) -> Vec<Placed> {
         let replace = self.replace.iter().enumerate();
         let replace = replace.filter_map(|(index, of)| match &of.by {
-            Replacement::Price(price) => Some(Placed::new("replace_prices", index, price)),
+            Replacement::Price(price) => {
+                let old = of_version.iter().find(|old| old.id == of.replaces);
+                let price = price.clone().in_phase(old.and_then(|old| old.plan_phase_order));
+                Some(Placed::new("replace_prices", index, &price))
+            }
             Replacement::Quantity(_) => None,
         });
         let add = self.add.iter().enumerate();
-        let add = add.map(|(index, of)| Placed::new("add_prices", index, &of.price));
+        let add = add.map(|(index, of)| {
+            let price = of.price.clone().in_phase(of.plan_phase_order);
+            Placed::new("add_prices", index, &price)
+        });
         replace.chain(add).collect()
     }
 
@@ -223,7 +234,14 @@ impl PriceChanges {
             let adjustments = of.adjustments.clone();
             let given_in = Some(format!("add_prices[{index}]"));
             let price = Price { plan_phase_order, ..next(&mut made)? };
-            all.push(AgreedPrice { given_in, start_date, end_date, adjustments, ..price.into() });
+            all.push(AgreedPrice {
+                given_in,
+                is_of_version: false,
+                start_date,
+                end_date,
+                adjustments,
+                ..price.into()
+            });
         }
         Ok(AgreedPrices { all, references })
     }

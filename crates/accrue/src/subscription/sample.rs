@@ -30,6 +30,7 @@ pub(crate) fn subscription() -> Subscription {
         metadata: Metadata::new(),
         carried: Carried::NONE,
         created_at: start_date,
+        waiting: None,
         pending_change: None,
     }
 }

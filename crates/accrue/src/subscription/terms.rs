@@ -23,10 +23,8 @@ pub(crate) struct Terms<'a> {
 }
 
 impl Subscription {
-    /// Cuts all that it is charged by some terms: in each phase of the plan what is of that, and from the end of the
-    /// trial on what waits for it.
+    /// Cuts all that it is charged by some terms, in each phase of the plan what is of that, and agrees on its trial.
     pub(super) fn begin(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
-        let had = (self.price_intervals.len(), self.adjustment_intervals.len());
         let stretches = self.enter_phases(cut, terms)?;
         for (place, of) in (0_u32..).zip(&terms.prices.all) {
             let stretch = Stretch::of(of.price.plan_phase_order, &stretches);
@@ -42,6 +40,7 @@ impl Subscription {
                 }
                 // It begins with a later phase.
                 (None, None) => {}
+                (Some(_), None) if of.is_of_version => {}
                 (Some(at), stretch) => {
                     terms.check_phase(of.price.plan_phase_order, at, stretch.is_some())?;
                     let Some(stretch) = stretch else { continue };
@@ -54,8 +53,7 @@ impl Subscription {
         let made = (prices.as_slice(), &terms.prices.references);
         let given = agreed(terms, cut, &stretches, made, self.end_date)?;
         self.adjustment_intervals.extend(given);
-        self.begin_trial(cut, terms, had)?;
-        self.check_intervals()
+        self.agree_trial(cut, terms)
     }
 
     /// Cuts the interval of a price that is none of the plan version, within a stretch.
@@ -66,8 +64,15 @@ impl Subscription {
         of: &AgreedPrice,
         stretch: &Stretch,
     ) -> Result<(), Error> {
-        let had = self.adjustment_intervals.len();
         let interval = cut.agreed_interval(place, of);
+        if of.is_of_version {
+            // It takes the life of what it replaces, whatever the subscription's.
+            let interval = PriceInterval { end_date: stretch.end, ..interval };
+            self.check_priced(&of.price, &of.adjustments)?;
+            self.push_priced(cut, interval, &of.price, &of.adjustments);
+            return Ok(());
+        }
+        let had = self.adjustment_intervals.len();
         let life = (interval.start_date, interval.end_date);
         self.add_priced(cut, interval, &of.price, &of.adjustments)?;
         stretch.check(life)?;

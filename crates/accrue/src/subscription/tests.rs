@@ -167,6 +167,8 @@ fn another_price_comes_with_its_own_adjustments_and_has_its_share_of_others() {
         price_ids: [before.id, beside.id].into(),
         plan_version: PlanVersion::FIRST,
         coupon_id: None,
+        is_trial: false,
+        delayed_from: None,
         scope: None,
         start_date: at(START),
         end_date: None,

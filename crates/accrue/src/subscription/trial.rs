@@ -1,6 +1,10 @@
 //! The trial of a subscription (subscriptions 1.7).
+//!
+//! What is agreed on begins with the plan. Where a trial holds it up, it is kept as it is charged: usage is split
+//! in two intervals, and fees and adjustments begin later. Whatever changes the terms does so to what was agreed on:
+//! [`Subscription::without_trial`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,114 +21,207 @@ use crate::{
 ///
 /// It is one billing period. Each price of usage has two intervals, of which the first one is
 /// [on trial](PriceInterval::is_trial); those of fees, and the adjustments, begin with its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Trial {
     /// Its first instant: that of the subscription, or of a plan.
     pub start_date: Timestamp,
-    /// First instant after it.
+    /// First instant after it, as it was agreed on. A change of plan ends it before:
+    /// [`Subscription::trial_end`].
     pub end_date: Timestamp,
+    /// Amount up to which usage is free: all of it where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximum_amount: Option<Decimal>,
 }
 
-/// Trial that a change of plan has cut, and what was to begin with its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CutTrial {
-    /// The end that it had.
-    pub(super) end_date: Timestamp,
+/// What would begin and end within the trial, and so is not charged: it comes back where the trial ends earlier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Waiting {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) price_intervals: Vec<PriceInterval>,
+    price_intervals: Vec<PriceInterval>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) adjustment_intervals: Vec<AdjustmentInterval>,
+    adjustment_intervals: Vec<AdjustmentInterval>,
 }
 
-/// Billing cycle in a stretch of a life: from when, how long, and where it is anchored.
-pub(super) type StretchGrid = (Timestamp, Cycle, (BillingAnchor, Timestamp));
+/// Time while a trial lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tried {
+    pub(super) start: Timestamp,
+    pub(super) end: Timestamp,
+}
 
-impl Trial {
+/// Billing cycle in a stretch of a life: from when, how long, where it is anchored, and whether a period begins with it
+/// whatever was before.
+pub(super) type StretchGrid = (Timestamp, Cycle, (BillingAnchor, Timestamp), bool);
+
+impl Tried {
     /// Cycle of its only period: longer than any trial, whose end cuts it.
     pub(super) const CYCLE: Cycle = Cycle::Months(u16::MAX);
     /// Anchor of that.
     pub(super) const ANCHOR: BillingAnchor = BillingAnchor::SubscriptionStart;
 
-    /// Tells whether an instant is within it.
-    #[must_use]
-    pub fn holds(&self, at: Timestamp) -> bool {
-        self.start_date <= at && at < self.end_date
+    pub(super) fn holds(self, at: Timestamp) -> bool {
+        self.start <= at && at < self.end
     }
 }
 
 impl Subscription {
-    /// Begins the trial of a plan, where it has one: what is cut for the plan so far waits for its end, and usage is
-    /// split. `had` says how many intervals there were before, of prices and of adjustments.
-    pub(super) fn begin_trial(
-        &mut self,
-        cut: &Cut,
-        terms: &Terms<'_>,
-        had: (usize, usize),
-    ) -> Result<(), Error> {
+    /// Returns the end of its trial, also where that has passed: as it was agreed on, or with a change of plan.
+    #[must_use]
+    pub fn trial_end(&self) -> Option<Timestamp> {
+        self.tried().map(|of| of.end)
+    }
+
+    pub(crate) fn is_on_trial(&self, at: Timestamp) -> bool {
+        self.tried().is_some_and(|of| of.holds(at))
+    }
+
+    pub(super) fn tried(&self) -> Option<Tried> {
+        let Trial { start_date: start, end_date, .. } = *self.trial.as_ref()?;
+        let end = self.changes_plan_after(start).map_or(end_date, |at| at.min(end_date));
+        Some(Tried { start, end })
+    }
+
+    /// Agrees on the trial of a plan, where it has one.
+    pub(super) fn agree_trial(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
         let of_plan = terms.plan.trial.as_ref();
         let days = terms.trial_days.or(of_plan.map(|of| of.days)).unwrap_or_default();
         check_days("trial_duration_days", days)?;
         if days == 0 {
             return Ok(());
         }
-        if let Some(Trial { end_date, .. }) = self.trial {
+        if let Some(end) = self.trial_end() {
             if terms.trial_days.is_none() {
                 return Ok(());
             }
-            let detail = format!("the subscription has had its only trial, up to {end_date}");
+            let detail = format!("the subscription has had its only trial, up to {end}");
             return Err(Error::constraint(detail));
         }
         let start_date = cut.start_date;
         let end_date = self.timezone.after(start_date, days, 0);
-        self.trial = Some(Trial { start_date, end_date });
-        let intervals = self.price_intervals.split_off(had.0);
-        let intervals = intervals.into_iter().flat_map(|of| of.on_trial(end_date, cut));
-        self.price_intervals.extend(intervals);
-        let adjustments = self.adjustment_intervals.split_off(had.1);
-        self.adjustment_intervals
-            .extend(adjustments.into_iter().filter_map(|of| of.from(end_date)));
-        let maximum = of_plan.and_then(|of| of.maximum_amount.clone());
-        self.discount_trial(&terms.prices.prices(), maximum);
+        let maximum_amount = of_plan.and_then(|of| of.maximum_amount.clone());
+        self.trial = Some(Trial { start_date, end_date, maximum_amount });
+        self.discount_trial(&terms.prices.prices());
         Ok(())
     }
 
-    /// Gives usage that is on trial its discount: all of it, or an amount of what is in the currency that is invoiced.
-    fn discount_trial(&mut self, prices: &[Price], maximum: Option<Decimal>) {
-        let Some(Trial { start_date, end_date }) = self.trial else { return };
+    /// Changes what was agreed on, as if there were no trial, and lets that hold up what comes of it.
+    pub(super) fn without_trial<T>(&mut self, change: impl FnOnce(&mut Self) -> T) -> T {
+        self.join_trial();
+        let done = change(self);
+        self.split_trial();
+        done
+    }
+
+    /// Ends the trial as if it had never been.
+    pub(super) fn drop_trial(&mut self) {
+        self.trial = None;
         self.adjustment_intervals.retain(|of| !of.is_trial);
-        let on_trial = self.price_intervals.iter().filter(|of| of.is_trial);
-        let on_trial: BTreeSet<_> = on_trial.map(|of| of.price_id).collect();
+    }
+
+    fn join_trial(&mut self) {
+        let known: BTreeSet<_> = self.price_intervals.iter().map(|of| of.id).collect();
+        let on_trial = self.price_intervals.iter();
+        let on_trial = on_trial.filter_map(|of| Some((of.trial_of?, of.start_date)));
+        let starts: BTreeMap<_, _> = on_trial.collect();
+        let joined = std::mem::take(&mut self.price_intervals).into_iter();
+        let joined = joined.filter_map(|mut of| match of.trial_of.take() {
+            Some(id) if known.contains(&id) => None,
+            Some(id) => Some(PriceInterval { id, ..of }),
+            None => {
+                let own = of.delayed_from.take().or_else(|| starts.get(&of.id).copied());
+                own.into_iter().for_each(|start| of.begin_at(start));
+                Some(of)
+            }
+        });
+        self.price_intervals = joined.collect();
+        for of in &mut self.adjustment_intervals {
+            of.start_date = of.delayed_from.take().unwrap_or(of.start_date);
+        }
+        if let Some(waiting) = self.waiting.take() {
+            self.price_intervals.extend(waiting.price_intervals);
+            self.adjustment_intervals.extend(waiting.adjustment_intervals);
+        }
+    }
+
+    fn split_trial(&mut self) {
+        let Some(tried) = self.tried() else { return };
+        let mut waiting = Waiting::default();
+        let agreed = std::mem::take(&mut self.price_intervals).into_iter();
+        for of in agreed {
+            if !tried.holds(of.start_date) {
+                self.price_intervals.push(of);
+                continue;
+            }
+            let is_behind = of.end_date.is_none_or(|own| tried.end < own);
+            let own_start = of.start_date;
+            if of.is_fee() && !is_behind {
+                waiting.price_intervals.push(of);
+                continue;
+            }
+            let on_trial = (!of.is_fee()).then(|| PriceInterval {
+                id: PriceIntervalId::part_of(of.id.as_bytes(), &[b"trial"]),
+                trial_of: Some(of.id),
+                end_date: Some(of.end_date.map_or(tried.end, |own| own.min(tried.end))),
+                ..of.clone()
+            });
+            self.price_intervals.extend(on_trial);
+            if is_behind {
+                let delayed_from = of.is_fee().then_some(own_start);
+                let mut behind = PriceInterval { delayed_from, ..of };
+                behind.begin_at(tried.end);
+                self.price_intervals.push(behind);
+            }
+        }
+        let agreed = std::mem::take(&mut self.adjustment_intervals).into_iter();
+        for mut of in agreed {
+            if of.is_trial {
+                (of.start_date, of.end_date) = (tried.start, Some(tried.end));
+            } else if of.coupon_id.is_none() && tried.holds(of.start_date) {
+                if of.end_date.is_some_and(|own| own <= tried.end) {
+                    waiting.adjustment_intervals.push(of);
+                    continue;
+                }
+                of.delayed_from = Some(of.start_date);
+                of.start_date = tried.end;
+            }
+            self.adjustment_intervals.push(of);
+        }
+        self.waiting = Some(Box::new(waiting)).filter(|of| **of != Waiting::default());
+    }
+
+    /// Gives the usage of prices its discount while it is on trial: all of it, or an amount of what is in the currency
+    /// that is invoiced.
+    pub(super) fn discount_trial(&mut self, prices: &[Price]) {
+        let Some(Trial { start_date, end_date, maximum_amount }) = self.trial.clone() else {
+            return;
+        };
         let invoiced = PricingUnit::from(self.currency);
-        let is_invoiced =
-            |id: &PriceId| prices.iter().any(|price| price.id == *id && price.currency == invoiced);
-        let (up_to, all): (BTreeSet<_>, BTreeSet<_>) =
-            on_trial.into_iter().partition(|id| maximum.is_some() && is_invoiced(id));
-        let whole = Adjustment::Discount(Discount::Percentage(Fraction::one()));
-        let up_to = maximum.map(|of| (Adjustment::Discount(Discount::Amount(of)), up_to));
-        let discounts = [Some((whole, all)), up_to].into_iter().flatten();
-        for (adjustment, price_ids) in discounts.filter(|(_, price_ids)| !price_ids.is_empty()) {
+        for price in prices.iter().filter(|price| !price.charge.is_fixed()) {
+            let off = match &maximum_amount {
+                Some(amount) if price.currency == invoiced => Discount::Amount(amount.clone()),
+                _ => Discount::Percentage(Fraction::one()),
+            };
+            let adjustment = Adjustment::Discount(off);
+            let mut own = self.adjustment_intervals.iter_mut().filter(|of| of.is_trial);
+            if let Some(own) = own.find(|of| of.adjustment == adjustment) {
+                own.price_ids.insert(price.id);
+                continue;
+            }
             let names = [self.id.as_bytes().as_slice(), b"trial", &[adjustment.rank()]];
             self.adjustment_intervals.push(AdjustmentInterval {
                 id: AdjustmentIntervalId::derived(self.created_at, &names),
                 adjustment,
                 scope: None,
-                price_ids,
+                price_ids: [price.id].into(),
                 plan_version: self.plan_version,
                 coupon_id: None,
                 is_trial: true,
+                delayed_from: None,
                 start_date,
                 end_date: Some(end_date),
             });
         }
-    }
-
-    /// Lets the discount of the trial reach prices that have come to be on trial.
-    pub(super) fn reach_trial(&mut self, prices: &[Price]) {
-        let maximum = self.adjustment_intervals.iter().filter(|of| of.is_trial);
-        let maximum = maximum.filter_map(|of| of.adjustment.amount().cloned()).next();
-        self.discount_trial(prices, maximum);
     }
 
     /// Returns the discount of usage on trial of a price.
@@ -136,82 +233,29 @@ impl Subscription {
 
     /// Puts the grids of its plans aside while the trial lasts: that is one period.
     pub(super) fn in_trial(&self, mut grids: Vec<StretchGrid>) -> Vec<StretchGrid> {
-        let Some(trial) = self.trial else { return grids };
-        let behind = grids.partition_point(|(from, ..)| *from <= trial.end_date);
+        let Some(tried) = self.tried() else { return grids };
+        let behind = grids.partition_point(|(from, ..)| *from <= tried.end);
         let last = behind.checked_sub(1).and_then(|place| grids.get(place).copied());
-        if let Some((from, cycle, anchor)) = last.filter(|(from, ..)| *from < trial.end_date) {
-            debug_assert!(from <= trial.end_date, "the one of then");
-            grids.insert(behind, (trial.end_date, cycle, anchor));
+        if let Some((_, cycle, anchor, _)) = last.filter(|(from, ..)| *from < tried.end) {
+            grids.insert(behind, (tried.end, cycle, anchor, false));
         }
-        for (_, cycle, anchor) in grids.iter_mut().filter(|(from, ..)| trial.holds(*from)) {
-            (*cycle, *anchor) = (Trial::CYCLE, (Trial::ANCHOR, trial.start_date));
+        for (_, cycle, anchor, begins) in grids.iter_mut().filter(|(from, ..)| tried.holds(*from)) {
+            (*cycle, *anchor, *begins) = (Tried::CYCLE, (Tried::ANCHOR, tried.start), false);
         }
         grids
-    }
-
-    /// Cuts a trial at an instant, where it lasts until then or is still to come. Returns what is left out of it.
-    pub(super) fn cut_trial(&mut self, at: Timestamp) -> Option<Box<CutTrial>> {
-        let trial = self.trial?;
-        if at <= trial.start_date {
-            self.trial = None;
-            self.adjustment_intervals.retain(|of| !of.is_trial);
-            return None;
-        }
-        let end_date = trial.end_date;
-        if end_date <= at {
-            return None;
-        }
-        self.trial = Some(Trial { end_date: at, ..trial });
-        let prices = self.price_intervals.iter().filter(|of| of.start_date == end_date);
-        let adjustments = self.adjustment_intervals.iter();
-        let adjustments =
-            adjustments.filter(|of| of.start_date == end_date && of.coupon_id.is_none());
-        let (price_intervals, adjustment_intervals) =
-            (prices.cloned().collect(), adjustments.cloned().collect());
-        Some(Box::new(CutTrial { end_date, price_intervals, adjustment_intervals }))
-    }
-
-    /// Goes on with a trial that was cut at an instant.
-    pub(super) fn go_on_with_trial(&mut self, at: Timestamp, cut: CutTrial) {
-        let Some(trial) = &mut self.trial else { return };
-        trial.end_date = cut.end_date;
-        let until = Some(cut.end_date);
-        let prices = self.price_intervals.iter_mut();
-        let prices = prices.filter(|of| of.is_trial && of.end_date == Some(at));
-        prices.for_each(|of| of.end_date = until);
-        let adjustments = self.adjustment_intervals.iter_mut();
-        let adjustments = adjustments.filter(|of| of.is_trial && of.end_date == Some(at));
-        adjustments.for_each(|of| of.end_date = until);
-        self.price_intervals.extend(cut.price_intervals);
-        self.adjustment_intervals.extend(cut.adjustment_intervals);
     }
 }
 
 impl PriceInterval {
-    /// Splits it where a trial ends: usage is on trial up to then, and a fee begins only then.
-    pub(super) fn on_trial(self, end: Timestamp, cut: &Cut) -> Vec<Self> {
-        if end <= self.start_date {
-            return vec![self];
-        }
-        let is_behind = self.end_date.is_none_or(|own| end < own);
-        let mut behind = Self { start_date: end, ..self.clone() };
-        if self.is_fee() {
-            behind.begin_quantities();
-            return Some(behind).filter(|_| is_behind).into_iter().collect();
-        }
-        let names = [self.id.as_bytes().as_slice(), b"trial"];
-        let id = PriceIntervalId::derived(cut.created_at, &names);
-        let own_end = self.end_date.map_or(end, |own| own.min(end));
-        let on_trial = Self { id, is_trial: true, end_date: Some(own_end), ..self };
-        [Some(on_trial), Some(behind).filter(|_| is_behind)].into_iter().flatten().collect()
+    /// Tells whether its usage is on trial.
+    #[must_use]
+    pub const fn is_trial(&self) -> bool {
+        self.trial_of.is_some()
     }
-}
 
-impl AdjustmentInterval {
-    /// Lets it begin with an instant at the earliest; none where it would be over by then.
-    fn from(self, at: Timestamp) -> Option<Self> {
-        let start_date = self.start_date.max(at);
-        let lives = self.end_date.is_none_or(|end| start_date < end);
-        lives.then_some(Self { start_date, ..self })
+    /// Begins it at another instant, with the quantity that a fee has then.
+    pub(super) fn begin_at(&mut self, start: Timestamp) {
+        self.start_date = start;
+        self.begin_quantities();
     }
 }

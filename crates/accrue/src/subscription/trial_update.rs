@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PlanInterval, PriceInterval, Subscription, Trial};
-use crate::{Error, Timestamp, time::INSTANT};
+use super::{PlanInterval, PriceInterval, Subscription, trial::Tried};
+use crate::{Error, Timestamp};
 
 /// Change of the end of the trial of a subscription (subscriptions 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,16 +35,16 @@ impl TrialUpdate {
 }
 
 impl Subscription {
-    /// Moves the end of its trial. Returns the first instant from which anything is different.
+    /// Moves the end of its trial.
     pub(crate) fn update_trial(
         &mut self,
         update: TrialUpdate,
         now: Timestamp,
-    ) -> Result<Timestamp, Error> {
+    ) -> Result<(), Error> {
         self.check_not_ended(now)?;
         let from = now.max(self.start_date);
         let begin = self.change_before(from);
-        let Some(trial) = self.trial.filter(|of| of.start_date == begin) else {
+        let Some(tried) = self.tried().filter(|of| of.start == begin) else {
             let detail = "the plan that the subscription is on began without a trial";
             return Err(Error::constraint(detail));
         };
@@ -52,59 +52,44 @@ impl Subscription {
             TrialEnd::At(at) => at,
             TrialEnd::Immediate => from,
         };
-        self.check_no_pending_move(now)?;
-        self.check_trial_end(trial, to, update.shift)?;
-        let was = trial.end_date;
-        if update.shift {
-            let moved = self.plan_intervals.iter().filter(|of| of.moved.is_some());
-            if let Some(of) = moved.clone().find(|of| was <= of.start_date) {
-                let at = of.start_date;
-                let detail = format!("a migration has moved the subscription at {at}, since then");
-                return Err(Error::constraint(detail));
-            }
-        }
-        let zone = self.timezone.clone();
+        self.check_trial_end(tried, to, update.shift)?;
+        let (was, zone) = (tried.end, self.timezone.clone());
+        // What begins or ends with another plan, phase or version does so because of that.
+        let goes_with = update.shift || self.plan_intervals.iter().all(|of| of.start_date != was);
         let moved = |at: Timestamp| match at {
-            at if at == was => to,
+            at if at == was && goes_with => to,
             at if was < at && update.shift => zone.moved(at, was, to),
             at => at,
         };
-        self.move_intervals(&moved);
         if update.shift {
-            self.move_plans(&moved);
+            self.check_no_pending_move(now)?;
+            self.check_shifted(was, moved, from)?;
         }
-        let is_gone = to <= trial.start_date;
-        self.trial = Some(Trial { end_date: to, ..trial }).filter(|_| !is_gone);
-        let lives = |start: Timestamp, end: Option<Timestamp>| end.is_none_or(|end| start < end);
-        self.price_intervals.retain(|of| !of.is_trial || lives(of.start_date, of.end_date));
-        self.adjustment_intervals.retain(|of| !of.is_trial || lives(of.start_date, of.end_date));
-        let ended = self.price_intervals.iter().find(|of| !lives(of.start_date, of.end_date));
-        if let Some(PriceInterval { id, .. }) = ended {
-            let detail = format!("the price interval {id} would end before the trial does");
-            return Err(Error::constraint(detail));
-        }
-        self.adjustment_intervals.retain(|of| lives(of.start_date, of.end_date));
-        self.plan_intervals.sort_by_key(|of| of.start_date);
+        self.without_trial(|of| {
+            if update.shift {
+                of.move_plans(moved);
+            }
+            of.move_intervals(moved, update.shift);
+            if let Some(trial) = &mut of.trial {
+                trial.end_date = if update.shift { moved(trial.end_date) } else { to };
+            }
+            if to <= tried.start {
+                of.drop_trial();
+            }
+            of.check_lives()
+        })?;
         self.check_intervals()?;
-        Ok(was.min(to))
+        self.check_size()
     }
 
-    /// Refuses an end that is not within the plan, and the phase, that the trial ends in.
-    fn check_trial_end(&self, trial: Trial, to: Timestamp, shift: bool) -> Result<(), Error> {
-        let last = trial.end_date.saturating_sub(INSTANT);
-        let splits = self.plan_intervals.iter().filter(|of| of.splits()).map(|of| of.start_date);
-        let first = splits.clone().rfind(|at| *at <= last).unwrap_or(self.start_date);
-        let first = first.max(trial.start_date);
+    /// Refuses an end that is not within the plan that the trial is of.
+    fn check_trial_end(&self, of: Tried, to: Timestamp, shift: bool) -> Result<(), Error> {
+        let first = of.start;
         if to < first {
             let detail = format!("the trial would end at {to}, and cannot before {first}");
             return Err(Error::constraint(detail));
         }
-        let mut later = splits.filter(|at| !shift && trial.end_date <= *at);
-        let next = later.next();
-        if let Some(at) = next.filter(|at| *at == trial.end_date && *at != to) {
-            let detail = format!("the trial ends with its plan or phase, at {at}: all must move");
-            return Err(Error::constraint(detail));
-        }
+        let next = self.changes_plan_after(first).filter(|_| !shift);
         match next.into_iter().chain(self.end_date).min().filter(|end| *end < to) {
             Some(end) => {
                 let detail = format!("the trial would end at {to}, and cannot behind {end}");
@@ -114,30 +99,67 @@ impl Subscription {
         }
     }
 
-    /// Moves instants of its intervals; what coupons take off lasts as long as before.
-    fn move_intervals(&mut self, moved: &impl Fn(Timestamp) -> Timestamp) {
-        self.price_intervals.iter_mut().for_each(|of| of.moved(moved));
-        for of in &mut self.adjustment_intervals {
+    /// Refuses to move what has happened: migrations, and changes of plan to where they would have.
+    fn check_shifted(
+        &self,
+        was: Timestamp,
+        moved: impl Fn(Timestamp) -> Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let later = self.plan_intervals.iter().filter(|of| was <= of.start_date);
+        if let Some(of) = later.clone().find(|of| of.moved.is_some()) {
+            let at = of.start_date;
+            let detail = format!("a migration has moved the subscription at {at}, since then");
+            return Err(Error::constraint(detail));
+        }
+        match later.filter(|of| of.is_change()).find(|of| moved(of.start_date) <= now) {
+            Some(of) => {
+                let detail = format!("the change of plan at {} would have been", of.start_date);
+                Err(Error::constraint(detail))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Moves instants of its intervals, but not those of phases alone; what coupons take off begins and ends as before
+    /// where it has begun.
+    fn move_intervals(&mut self, moved: impl Fn(Timestamp) -> Timestamp, with_phases: bool) {
+        let own = self.price_intervals.iter_mut();
+        for of in own.filter(|of| with_phases || of.plan_phase_order.is_none()) {
+            of.moved(&moved);
+        }
+        for of in self.adjustment_intervals.iter_mut().filter(|of| !of.is_trial) {
+            if of.phase().is_some() && !with_phases {
+                continue;
+            }
             let start_date = moved(of.start_date);
-            if of.coupon_id.is_none() || start_date != of.start_date {
-                (of.start_date, of.end_date) = (start_date, of.end_date.map(moved));
+            if of.coupon_id.is_none() || start_date != of.start_date && with_phases {
+                (of.start_date, of.end_date) = (start_date, of.end_date.map(&moved));
             }
         }
     }
 
-    /// Moves the begins of its phases and of changes of plan, and what these have cut.
-    fn move_plans(&mut self, moved: &impl Fn(Timestamp) -> Timestamp) {
+    /// Moves the begins of its phases and of changes of plan.
+    fn move_plans(&mut self, moved: impl Fn(Timestamp) -> Timestamp) {
         for of in &mut self.plan_intervals {
-            of.start_date = moved(of.start_date);
-            of.anchored_at = moved(of.anchored_at);
-            if let Some(cut) = &mut of.cut_trial {
-                cut.end_date = moved(cut.end_date);
-                cut.price_intervals.iter_mut().for_each(|of| of.moved(moved));
-                for of in &mut cut.adjustment_intervals {
-                    (of.start_date, of.end_date) = (moved(of.start_date), of.end_date.map(moved));
-                }
-            }
+            (of.start_date, of.anchored_at) = (moved(of.start_date), moved(of.anchored_at));
         }
+    }
+
+    /// Refuses intervals that would end before they begin.
+    fn check_lives(&self) -> Result<(), Error> {
+        let is_over = |of: &&PriceInterval| of.end_date.is_some_and(|end| end <= of.start_date);
+        let adjustments = self.adjustment_intervals.iter();
+        let mut adjustments =
+            adjustments.filter(|of| of.end_date.is_some_and(|end| end <= of.start_date));
+        let detail = match (self.price_intervals.iter().find(is_over), adjustments.next()) {
+            (Some(of), _) => format!("the price interval {} would end before it begins", of.id),
+            (None, Some(of)) => {
+                format!("the adjustment interval {} would end before it begins", of.id)
+            }
+            (None, None) => return Ok(()),
+        };
+        Err(Error::constraint(detail))
     }
 
     /// Refuses a change that moves what a migration is still to move.
@@ -155,7 +177,7 @@ impl Subscription {
 }
 
 impl PriceInterval {
-    fn moved(&mut self, moved: &impl Fn(Timestamp) -> Timestamp) {
+    fn moved(&mut self, moved: impl Fn(Timestamp) -> Timestamp) {
         let (start_date, first) = (moved(self.start_date), self.quantities.pop_first());
         let quantities = std::mem::take(&mut self.quantities).into_iter();
         self.quantities = quantities.map(|(at, of)| (moved(at), of)).collect();
@@ -163,7 +185,7 @@ impl PriceInterval {
         if let Some((_, first)) = first.filter(|_| !has_begun) {
             self.quantities.insert(start_date, first);
         }
-        (self.start_date, self.end_date) = (start_date, self.end_date.map(moved));
-        self.begin_quantities();
+        self.end_date = self.end_date.map(moved);
+        self.begin_at(start_date);
     }
 }

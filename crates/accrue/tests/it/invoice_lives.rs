@@ -9,10 +9,14 @@ use accrue::{
         CreditNoteEffect, CreditNoteFilter, Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus,
         LineSubject, NewInvoiceLine, Payment,
     },
-    plan::{DefaultVersion, MigrationTiming, NewMigration, PlanVersionChange},
+    plan::{
+        DefaultVersion, MigrationTiming, NewMigration, NewPhase, NewPlan, PhaseDuration,
+        PhaseOrder, PhaseUnit, Plan, PlanVersionChange,
+    },
+    price::NewPrice,
     subscription::{
         BillingCycleAlignment, Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges,
-        NewPriceInterval, PlanChange, PlanChangeTiming, PriceIntervalEdit,
+        NewPriceInterval, PlanChange, PlanChangeTiming, PriceIntervalEdit, TrialUpdate,
     },
     usage::QueryTimeframe,
 };
@@ -22,7 +26,7 @@ use crate::{
     coupons::percentage,
     invoices::{DRAFT, Invoiced, invoiced_with},
     invoicing_cycles::every,
-    support::fixture::{at, block_on, event, name, run},
+    support::fixture::{Fixture, at, block_on, event, name, run, usd},
 };
 
 /// What happens to a subscription, on some hour.
@@ -45,6 +49,10 @@ enum Happens {
     Plan(Option<i64>, u32),
     /// What is still to come of that is taken back.
     Unplan,
+    /// The next phase of its plan, so many hours from now.
+    Phase(i64),
+    /// The end of its trial, so many hours from now, with all behind it or alone.
+    Trial(i64, bool),
     /// A version of its plan with other prices, to which it moves so many hours from now or at the end of its term.
     Migrate(Option<i64>, u32),
     /// The last of these moves is canceled.
@@ -68,8 +76,10 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         1 => Just(Happens::VoidPartial),
         2 => (0_u32..3, -1_500_i64..900, prop::option::of(1_u32..2_000))
             .prop_map(|(kind, of, life)| Happens::Add(kind, of, life)),
-        2 => (prop::option::of(-600_i64..1_500), 0_u32..4).prop_map(|(of, to)| Happens::Plan(of, to)),
+        2 => (prop::option::of(-600_i64..1_500), 0_u32..6).prop_map(|(of, to)| Happens::Plan(of, to)),
         1 => Just(Happens::Unplan),
+        1 => (-900_i64..900).prop_map(Happens::Phase),
+        1 => (-900_i64..900, any::<bool>()).prop_map(|(of, shift)| Happens::Trial(of, shift)),
         2 => (prop::option::of(-600_i64..1_500), 0_u32..4)
             .prop_map(|(of, kind)| Happens::Migrate(of, kind)),
         1 => Just(Happens::CancelMigration),
@@ -77,6 +87,21 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
             .prop_map(|(of, start, end)| Happens::Move(of, start, end)),
     ];
     (0_u32..200, happens)
+}
+
+/// A plan with some prices for forty days, and with twice these fees from then on, also in periods of their own.
+fn phased_plan(fixture: &Fixture, prices: Vec<NewPrice>, aligns_billing: bool) -> Plan {
+    let mut plan = NewPlan::new(name("Ramp"), usd());
+    let forty_days = PhaseDuration { count: 40, unit: PhaseUnit::Daily };
+    plan.phases = vec![NewPhase::lasting(forty_days), NewPhase { duration: None, aligns_billing }];
+    let in_phase = |order: u32, mut price: NewPrice| {
+        price.plan_phase_order = Some(PhaseOrder::new(order));
+        price.into()
+    };
+    let twice = [fixture.advance_fee("124"), fixture.arrear_fee("186")];
+    plan.prices = prices.into_iter().map(|price| in_phase(1, price)).collect();
+    plan.prices.extend(twice.map(|price| in_phase(2, price)));
+    run(fixture.account.create_plan(plan)).unwrap()
 }
 
 proptest! {
@@ -91,6 +116,7 @@ proptest! {
         is_paid in any::<bool>(),
         threshold in prop::option::of(1_u32..90),
         cycle in prop::option::of(5_u32..40),
+        trial in prop::option::weighted(0.3, 1_u32..60),
     ) {
         let mut metric = None;
         let invoiced = invoiced_with(|fixture, of| {
@@ -107,8 +133,10 @@ proptest! {
         let subscription = invoiced.subscribe_with(start, |new| {
             let threshold = threshold.map(|of| ("invoicing_threshold", format!("\"{of}\"")));
             new.carried = Carried::new(threshold).unwrap();
+            new.trial_days = trial;
         });
-        let fee: PriceId = subscription.price_intervals[1].price_id;
+        let fee = subscription.price_intervals.iter().find(|of| of.is_fee()).unwrap();
+        let fee: PriceId = fee.price_id;
         let (mut by_hand, mut has_past_end, mut migration) = (Decimal::zero(), false, None);
         let hours = |of: u32| std::time::Duration::from_secs(u64::from(of) * 3_600);
         for (index, (wait, happens)) in story.into_iter().enumerate() {
@@ -246,8 +274,11 @@ proptest! {
                 Happens::Plan(of, alignment) => {
                     let usage = fixture.usage_at("3", &metric.clone().unwrap());
                     let fees = [fixture.advance_fee("62"), fixture.arrear_fee("93")];
-                    let prices = [usage].into_iter().chain(fees).map(Into::into);
-                    let plan = fixture.priced_plan(prices);
+                    let prices: Vec<_> = [usage].into_iter().chain(fees).collect();
+                    let plan = match alignment {
+                        4.. => phased_plan(fixture, prices, alignment > 4),
+                        _ => fixture.priced_plan(prices.into_iter().map(Into::into)),
+                    };
                     let when = match of {
                         Some(0) => PlanChangeTiming::Immediate,
                         Some(of) => PlanChangeTiming::RequestedDate(moved(of)),
@@ -259,8 +290,14 @@ proptest! {
                         _ => BillingCycleAlignment::Unchanged,
                     };
                     let carried = subscription.carried.clone();
-                    let change =
-                        PlanChange { when, alignment, carried, ..PlanChange::immediate(plan.id) };
+                    let trial_days = trial.filter(|_| subscription.trial.is_none());
+                    let change = PlanChange {
+                        when,
+                        alignment,
+                        carried,
+                        trial_days,
+                        ..PlanChange::immediate(plan.id)
+                    };
                     let _ = run(account.schedule_plan_change(subscription.id, change));
                 }
                 Happens::Migrate(of, kind) => {
@@ -271,15 +308,17 @@ proptest! {
                     let default = DefaultVersion::Replace;
                     let mut change = PlanVersionChange { default, ..Default::default() };
                     let last = latest.last().map(|price| price.id);
+                    let phase = plan.phases.last().map(|phase| phase.order);
+                    let in_last = |price| NewPrice { plan_phase_order: phase, ..price }.into();
                     match (kind, last) {
                         (0, Some(last)) => change.remove = vec![last],
                         (1, Some(last)) => {
                             change.replace = vec![(last, fixture.advance_fee("124").into())];
                         }
-                        (2, _) => change.add = vec![fixture.arrear_fee("155").into()],
+                        (2, _) => change.add = vec![in_last(fixture.arrear_fee("155"))],
                         _ => {
                             let usage = fixture.usage_at("4", &metric.clone().unwrap());
-                            change.add = vec![usage.into()];
+                            change.add = vec![in_last(usage)];
                         }
                     }
                     let version = run(account.change_plan_version(plan.id, change)).unwrap().version;
@@ -296,6 +335,13 @@ proptest! {
                     if let Some((plan, id)) = migration {
                         let _ = run(account.cancel_migration(plan, id));
                     }
+                }
+                Happens::Phase(of) => {
+                    let _ = run(account.trigger_phase(subscription.id, Some(moved(of))));
+                }
+                Happens::Trial(of, shift) => {
+                    let update = TrialUpdate { shift, ..TrialUpdate::at(moved(of)) };
+                    let _ = run(account.update_trial(subscription.id, update));
                 }
                 Happens::Unplan => drop(run(account.unschedule_plan_changes(subscription.id))),
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
@@ -362,9 +408,11 @@ proptest! {
                     continue;
                 }
                 let own = costs(line.period.start(), line.period.end());
-                let own = own.lines.iter().find(|of| of.price_id == line.price_id).unwrap();
-                prop_assert_eq!(&line.amount + &line.partially_invoiced, own.total.clone());
-                prop_assert_eq!(&line.quantity, &own.quantity);
+                // One that was on trial has two intervals.
+                let own = own.lines.iter().filter(|of| of.price_id == line.price_id);
+                let total: Decimal = own.clone().map(|of| &of.total).sum();
+                prop_assert_eq!(&line.amount + &line.partially_invoiced, total);
+                prop_assert_eq!(&line.quantity, &own.map(|of| &of.quantity).sum::<Decimal>());
             }
         }
         let void = fixture.invoices(&[InvoiceStatus::Void]);

@@ -95,6 +95,7 @@ mod payment_methods;
 mod payments;
 mod pending_changes;
 mod people;
+mod phase_changes;
 mod phases;
 mod plan_alerts;
 mod plan_changes;
@@ -129,6 +130,7 @@ mod tick;
 mod together;
 mod top_up_stories;
 mod top_ups;
+mod trial_terms;
 mod trial_updates;
 mod trials;
 

@@ -38,7 +38,7 @@ fn subscriptions_3_5_example_with_and_without_shift() {
     let made = on_trial.subscribe(|new| {
         (new.start_date, new.trial_days) = (Some(at("2027-02-28T23:00:00Z")), Some(14));
     });
-    assert_eq!(made.trial.unwrap().end_date, at("2027-03-14T23:00:00Z"));
+    assert_eq!(made.trial_end().unwrap(), at("2027-03-14T23:00:00Z"));
     let addon = run(fixture.account.create_price(fixture.advance_fee("5"))).unwrap().id;
     let add = adding(NewPriceInterval::new(addon, at("2027-03-31T22:00:00Z")));
     run(fixture.account.change_intervals(made.id, add)).unwrap();
@@ -102,7 +102,7 @@ fn subscriptions_3_5_3_and_10_now_is_told_in_the_same_commit() {
     fixture.messages();
     let now = TrialUpdate { end: TrialEnd::Immediate, shift: false };
     let ended = run(on_trial.update(&made, now)).unwrap();
-    assert_eq!(ended.trial.unwrap().end_date, at("2027-03-24T23:00:00Z"));
+    assert_eq!(ended.trial_end().unwrap(), at("2027-03-24T23:00:00Z"));
     assert!(fixture.message_types().contains(&"subscription.trial_ended"));
     fixture.tick_at("2027-04-03T00:00:00Z");
     let expected = [

@@ -3,6 +3,7 @@
 use accrue::{
     Call, Email, Patch, Zone,
     cost::CostQuery,
+    coupon::{Redemption, RedemptionTiming},
     customer::NewCustomer,
     invoice::Invoice,
     plan::{NewPlan, PlanTrial},
@@ -84,7 +85,7 @@ pub(crate) fn lives(of: &Subscription) -> Vec<String> {
     let day = |at: accrue::Timestamp| at.to_string()[5..16].to_owned();
     let lives = of.price_intervals.iter().map(|of| {
         let kind = if of.is_fee() { "fee" } else { "usage" };
-        let trial = if of.is_trial { " on trial" } else { "" };
+        let trial = if of.is_trial() { " on trial" } else { "" };
         let end = of.end_date.map_or("-".to_owned(), day);
         format!("{kind}{trial} {} {end}", day(of.start_date))
     });
@@ -97,7 +98,7 @@ fn subscriptions_1_7_example_of_fourteen_days_in_berlin() {
     on.fixture().set("2027-03-20T12:00:00Z");
     let made = on.subscribe(|_| {});
     assert_eq!(
-        made.trial.unwrap().end_date,
+        made.trial_end().unwrap(),
         at(END),
         "14 days of civil time, of which one is shorter"
     );
@@ -133,7 +134,7 @@ fn subscriptions_1_7_4_what_exceeds_the_maximum_of_the_plan_bills_normally() {
     fixture.set("2027-04-03T12:00:00Z");
     let capped = |new: &mut NewSubscription| (new.plan, new.trial_days) = (plan.id.into(), None);
     let made = on.subscribe(capped);
-    assert_eq!(made.trial.unwrap().end_date, at(END), "as the plan says");
+    assert_eq!(made.trial_end().unwrap(), at(END), "as the plan says");
     on.uses("a", "2027-04-02T12:00:00Z", "150");
     assert_eq!(on.cost(&made, START, END), ("30".to_owned(), "5".to_owned()), "25 over both");
     on.uses("b", END, "150");
@@ -142,7 +143,7 @@ fn subscriptions_1_7_4_what_exceeds_the_maximum_of_the_plan_bills_normally() {
     let without = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(0)));
     assert_eq!((without.trial, without.price_intervals.len()), (None, 2), "0 skips it");
     let longer = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(30)));
-    assert_eq!(longer.trial.unwrap().end_date, at("2027-04-18T22:00:00Z"));
+    assert_eq!(longer.trial_end().unwrap(), at("2027-04-18T22:00:00Z"));
     assert_eq!(
         on.cost(&longer, START, "2027-04-18T22:00:00Z").1,
         "35",
@@ -248,12 +249,12 @@ fn subscriptions_1_7_13_a_subscription_has_one_trial_in_its_life() {
 
     let first = on.subscribe(|new| new.trial_days = None);
     let changed = run(call(first.id, PlanChange::immediate(other.id))).unwrap();
-    assert_eq!(changed.trial.unwrap().end_date, at("2027-05-10T00:00:00Z"));
+    assert_eq!(changed.trial_end().unwrap(), at("2027-05-10T00:00:00Z"));
     assert_eq!(changed.price_intervals.last().unwrap().start_date, at("2027-05-10T00:00:00Z"));
     let next = on.changed.plan([fixture.advance_fee("1")]);
     let cut = crate::changed_plans::on(&next, "2027-05-01T00:00:00Z");
     let cut = run(call(first.id, cut)).unwrap();
-    assert_eq!(cut.trial.unwrap().end_date, at("2027-05-01T00:00:00Z"), "3.2.6");
+    assert_eq!(cut.trial_end().unwrap(), at("2027-05-01T00:00:00Z"), "3.2.6");
     let back = run(fixture.account.unschedule_plan_changes(first.id)).unwrap();
     assert_eq!(back, changed, "it goes on, and the fee behind it comes");
 }
@@ -319,4 +320,24 @@ fn what_is_added_waits_for_the_end_of_the_trial_and_so_do_adjustments() {
     let three = FeeQuantityChange::immediate(fee, number("3"));
     let call = fixture.account.update_fixed_fee_quantity(made.id, three);
     assert!(constraint(refused(fixture, call)).contains("falls due no more"));
+}
+
+#[test]
+fn a_coupon_that_is_redeemed_within_the_trial_is_of_what_waits_for_its_end_too() {
+    let on = OnTrial::new();
+    let fixture = on.fixture();
+    fixture.set("2027-03-20T12:00:00Z");
+    let made = on.subscribe(|_| {});
+    let coupon = fixture.coupon_for("half", crate::coupons::percentage("0.5"), 1);
+    let redemption = Redemption {
+        coupon: coupon.id.into(),
+        when: RedemptionTiming::RequestedDate(at("2027-03-25T00:00:00Z")),
+    };
+    run(fixture.account.redeem_coupon(made.id, redemption)).unwrap();
+    fixture.tick_at("2027-05-03T00:00:00Z");
+    let expected = [
+        "00001 issued 2027-04-02: fee 28, usage 0 = 28",
+        "00002 issued 2027-04-30: fee 60, usage 0 = 60",
+    ];
+    assert_eq!(on.settled(&made), expected);
 }

@@ -96,7 +96,7 @@ impl PriceInterval {
         let price = related.price(interval.price_id)?;
         let period = subscription.period_of(interval, now);
         let discount = subscription.trial_discount(interval.price_id);
-        let discount = discount.filter(|_| interval.is_trial);
+        let discount = discount.filter(|_| interval.is_trial());
         let transitions = interval.is_fee().then(|| {
             let stretches = subscription.fee_schedule(interval).into_iter();
             let transitions = stretches.map(|stretch| QuantityTransition {

@@ -14,7 +14,7 @@ use crate::{
         Account, Call,
         commands::{
             changed::{self, ChangedResources},
-            interval_changes, invoices, plan_changes, subscription_changes, subscriptions,
+            interval_changes, invoices, phases, plan_changes, subscription_changes, subscriptions,
         },
         kernel::{Command, Op, Request, Stop, Transaction, boxed},
         rows::{self, credit_notes, pending_changes},
@@ -60,7 +60,8 @@ impl<T: Send + 'static> Call<T> {
     /// # Errors
     ///
     /// Errors of the operation; [`RequestValidation`](crate::ErrorKind::RequestValidation) where it is none that can wait:
-    /// the creation of a subscription, another quantity of a fee, other intervals, or another plan.
+    /// the creation of a subscription, another quantity of a fee, other intervals, another plan, its next phase, or
+    /// another end of a trial.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Email, Name, store::MemoryStore};
@@ -266,6 +267,8 @@ async fn run(
         ChangeRequest::SchedulePlanChange(id, change) => {
             plan_changes::schedule_plan_change(tx, *id, change).await
         }
+        ChangeRequest::TriggerPhase(id, date) => phases::trigger_phase(tx, *id, *date).await,
+        ChangeRequest::UpdateTrial(id, update) => phases::update_trial(tx, *id, *update).await,
         ChangeRequest::LeavingInvoices(of) => {
             let subscription = run(tx, of, id).await?;
             changed::check_left(tx, &subscription).await?;

@@ -4,7 +4,7 @@ use crate::{
     SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{plan_changes, subscription_changes},
+        commands::plan_changes,
         kernel::{Op, Stop, Transaction, boxed},
         time::{current, trials},
     },
@@ -44,6 +44,9 @@ impl Account {
     /// let february = Timestamp::parse("2026-02-10T00:00:00Z")?;
     /// assert_eq!(subscription.active_phase(february).unwrap().order.number(), 1);
     /// assert_eq!(subscription.plans()[1].start_date.to_string(), "2026-03-15T00:00:00.000000Z");
+    ///
+    /// let subscription = account.trigger_phase(subscription.id, Some(february)).await?;
+    /// assert_eq!(subscription.active_phase(february).unwrap().order.number(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
@@ -79,11 +82,11 @@ impl Account {
     /// let mut new = NewSubscription::new(ada.id, plan.id);
     /// new.trial_days = Some(14);
     /// let subscription = account.create_subscription(new).await?;
-    /// let trial = subscription.trial.unwrap();
+    /// let end = subscription.trial_end().unwrap();
     ///
-    /// let later = trial.end_date.saturating_add(std::time::Duration::from_secs(86_400));
+    /// let later = end.saturating_add(std::time::Duration::from_secs(86_400));
     /// let subscription = account.update_trial(subscription.id, TrialUpdate::at(later)).await?;
-    /// assert_eq!(subscription.trial.unwrap().end_date, later);
+    /// assert_eq!(subscription.trial_end(), Some(later));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
@@ -120,10 +123,10 @@ pub(super) async fn update_trial(
 ) -> Result<Subscription, Stop> {
     let before = current::subscription_to_change(tx, id).await?;
     let mut entry = before.clone();
-    let since = entry.subscription.update_trial(update, tx.now)?;
+    entry.subscription.update_trial(update, tx.now)?;
     follow(&mut entry, tx.now);
     trials::tell_end(tx, &mut entry, tx.now).await?;
-    subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
+    plan_changes::save_differences(tx, &before, &mut entry).await?;
     Ok(entry.subscription)
 }
 

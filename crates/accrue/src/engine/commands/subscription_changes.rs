@@ -65,7 +65,8 @@ impl Account {
 
     /// Takes back the end of a subscription where it lies in the future (wire 5.1): it goes on without
     /// one. Whether a cancellation or its creation gave it that end is the same; an end that a
-    /// cancellation had replaced does not come back.
+    /// cancellation had replaced does not come back. Phases and changes of plan from the end on are gone for good: what
+    /// there is by then goes on.
     ///
     /// Charges that depend on the end are judged anew at once, as where an end is given: fees that were
     /// prorated to it are whole again.

@@ -157,6 +157,8 @@ fn subscriptions_2_4_prices_share_that_have_one_cadence_mode_currency_and_day() 
             price_ids: prices.iter().map(|price| price.id).collect(),
             plan_version: of.plan_version,
             coupon_id: None,
+            is_trial: false,
+            delayed_from: None,
             scope: None,
             start_date: of.start_date,
             end_date: None,
