@@ -20,6 +20,7 @@ mod phases;
 mod plan_change;
 mod plan_interval;
 mod price_changes;
+mod price_override;
 #[cfg(test)]
 pub(crate) mod sample;
 mod terms;
@@ -53,6 +54,7 @@ pub use self::{
     plan_change::{BillingCycleAlignment, PlanChange, PlanChangeTiming},
     plan_interval::{PlanInterval, PlanStretch},
     price_changes::{AddedPrice, PriceChanges, ReplacedPrice, Replacement},
+    price_override::PriceOverride,
     trial::Trial,
     trial_update::{TrialEnd, TrialUpdate},
     update::SubscriptionUpdate,

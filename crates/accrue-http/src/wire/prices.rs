@@ -5,6 +5,7 @@ mod discount;
 mod evaluation;
 mod model;
 mod new;
+mod overrides;
 mod parts;
 mod rates;
 
@@ -27,6 +28,7 @@ pub(crate) use self::{
         EvaluationsIn, PriceEvaluationIn,
     },
     new::{FloatingPrice, PlanPriceIn},
+    overrides::PriceOverrideIn,
 };
 use crate::{
     shape::{

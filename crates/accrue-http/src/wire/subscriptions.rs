@@ -30,7 +30,7 @@ pub(crate) use self::{
     changes::{
         Cancel, UnscheduleFixedFeeQuantityUpdates, UpdateFixedFeeQuantity, UpdateSubscription,
     },
-    interval_changes::ChangeIntervals,
+    interval_changes::{ChangeIntervals, IntervalDiscountIn},
     lists::{PlanMinified, SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
     plan_changes::{

@@ -150,3 +150,63 @@ fn subscriptions_1_2_1_and_1_3_one_key_names_a_price() {
     });
     shop.host.post("/v1/subscriptions", unknown).error(404, "404-resource-not-found");
 }
+
+#[test]
+fn subscriptions_1_6_price_overrides_over_http() {
+    let shop = Shop::new();
+    let by = |of: Value| json!({"price_overrides": [of]});
+    let (usage, fee) = (shop.id(0), shop.id(1));
+    let of = shop.subscribe(by(json!({
+        "id": usage, "model_type": "unit", "unit_config": {"unit_amount": "0.07"},
+        "minimum_amount": "5", "maximum_amount": null,
+        "discount": {"discount_type": "percentage", "percentage_discount": 0.5},
+    })));
+    let found = &prices(&of)[0];
+    assert_eq!(found["unit_config"]["unit_amount"], "0.07");
+    assert_eq!((&found["replaces_price_id"], &found["minimum_amount"]), (usage, &json!("5")));
+    assert_eq!(found["name"], shop.plan["prices"][0]["name"]);
+    let of = shop.subscribe(by(json!({"id": fee, "fixed_price_quantity": 3})));
+    assert_eq!(of["fixed_fee_quantity_schedule"][0]["quantity"], 3);
+    assert_eq!(&prices(&of)[1]["id"], fee, "the price itself stays");
+
+    let refuse = |body: Value, kind: &str| {
+        let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+        new.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+        shop.host.post("/v1/subscriptions", new).error(400, kind)
+    };
+    let validation = "400-request-validation-errors";
+    let pointer = |problem: Value| {
+        let error = problem["validation_errors"][0].as_str().unwrap();
+        error.split(':').next().unwrap().to_owned()
+    };
+    for (wrong, expect) in [
+        (json!({"id": usage}), "/price_overrides/0"),
+        (json!({"model_type": "unit"}), "/price_overrides/0/id"),
+        (json!({"id": usage, "model_type": "unit"}), "/price_overrides/0/unit_config"),
+        (
+            json!({"id": usage, "unit_config": {"unit_amount": "1"}}),
+            "/price_overrides/0/unit_config",
+        ),
+        (json!({"id": fee, "fixed_price_quantity": -1}), "/price_overrides/0/fixed_price_quantity"),
+    ] {
+        assert_eq!(pointer(refuse(by(wrong), validation)), expect);
+    }
+    let mut beside = by(json!({"id": fee, "fixed_price_quantity": 3}));
+    beside["remove_prices"] = json!([{"price_id": usage}]);
+    assert_eq!(pointer(refuse(beside, validation)), "/price_overrides", "1.6.4");
+    let package = json!({
+        "id": usage, "model_type": "package",
+        "package_config": {"package_amount": "1", "package_size": 10},
+    });
+    refuse(by(package), "400-constraint-violation");
+    let currency = json!({"id": fee, "fixed_price_quantity": 3, "currency": "USD"});
+    refuse(by(currency), "400-constraint-violation");
+
+    let path = format!("/v1/subscriptions/{}/schedule_plan_change", of["id"].as_str().unwrap());
+    let mut change = by(json!({"id": fee, "fixed_price_quantity": 5}));
+    change["change_option"] = json!("immediate");
+    change["external_plan_id"] = json!("pro");
+    let changed = shop.host.post(&path, change).ok(StatusCode::OK);
+    let last = changed["fixed_fee_quantity_schedule"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["quantity"], 5);
+}

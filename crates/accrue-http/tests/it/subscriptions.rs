@@ -230,7 +230,6 @@ fn wire_5_3_what_no_subscription_has_is_not_available() {
         ("credits_overage_rate", json!(1)),
         ("filter", json!("a = 1")),
         ("per_credit_overage_amount", json!(1)),
-        ("price_overrides", json!([{}])),
         ("usage_customer_ids", json!(["a"])),
     ] {
         let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});

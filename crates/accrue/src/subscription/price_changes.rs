@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::fee_quantity::check_quantity;
+use super::{PriceOverride, fee_quantity::check_quantity, price_override::no_quantity};
 use crate::{
     Decimal, Error, IdOr, PriceId, Timestamp, limits,
     plan::{Placed, PlanPrice},
@@ -71,6 +71,36 @@ pub enum Replacement {
     Price(PlanPrice),
     /// The price itself, a fee, with another quantity from the start on.
     Quantity(Decimal),
+    /// The price with other numbers: one that is made for the subscription (subscriptions 1.6).
+    Override(Box<PriceOverride>),
+}
+
+impl Replacement {
+    /// Returns the field of a request that lists it.
+    const fn list(&self) -> &'static str {
+        match self {
+            Self::Price(_) | Self::Quantity(_) => "replace_prices",
+            Self::Override(_) => "price_overrides",
+        }
+    }
+
+    /// Returns the quantity that it gives.
+    fn quantity(&self) -> Option<&Decimal> {
+        match self {
+            Self::Price(_) => None,
+            Self::Quantity(quantity) => Some(quantity),
+            Self::Override(own) => own.quantity.as_ref(),
+        }
+    }
+
+    /// Returns the quantity that it gives the price itself, where it is no other price.
+    fn quantity_of_price(&self) -> Option<&Decimal> {
+        match self {
+            Self::Price(_) => None,
+            Self::Quantity(quantity) => Some(quantity),
+            Self::Override(own) => own.quantity_alone(),
+        }
+    }
 }
 
 /// Prices that a subscription has from the start of a plan on.
@@ -110,6 +140,13 @@ impl ReplacedPrice {
     pub fn by(replaces: PriceId, price: impl Into<PlanPrice>) -> Self {
         let by = Replacement::Price(price.into());
         Self { replaces, by, adjustments: Adjustments::default() }
+    }
+
+    /// Gives a price other numbers.
+    #[must_use]
+    pub fn overridden(price: PriceId, by: PriceOverride) -> Self {
+        let by = Replacement::Override(Box::new(by));
+        Self { replaces: price, by, adjustments: Adjustments::default() }
     }
 
     /// Gives a fee another quantity.
@@ -153,8 +190,9 @@ impl PriceChanges {
             }
         }
         for (index, of) in self.replace.iter().enumerate() {
-            if let Replacement::Quantity(quantity) = &of.by {
-                check_quantity(format!("replace_prices[{index}].fixed_price_quantity"), quantity)?;
+            let list = of.by.list();
+            if let Some(quantity) = of.by.quantity() {
+                check_quantity(format!("{list}[{index}].fixed_price_quantity"), quantity)?;
             }
         }
         Ok(())
@@ -162,22 +200,31 @@ impl PriceChanges {
 
     /// Returns the prices that it names or that are to be made, beside those of a version: replacements, and then those
     /// that are added, each in its phase.
-    pub(crate) fn placed(&self, of_version: &[Price]) -> Vec<Placed> {
-        let replace = self.replace.iter().enumerate();
-        let replace = replace.filter_map(|(index, of)| match &of.by {
-            Replacement::Price(price) => {
-                let old = of_version.iter().find(|old| old.id == of.replaces);
-                let price = price.clone().in_phase(old.and_then(|old| old.plan_phase_order));
-                Some(Placed::new("replace_prices", index, &price))
+    pub(crate) fn placed(&self, of_version: &[Price]) -> Result<Vec<Placed>, Error> {
+        let mut placed = Vec::with_capacity(self.replace.len().saturating_add(self.add.len()));
+        for (index, of) in self.replace.iter().enumerate() {
+            let old = of_version.iter().find(|old| old.id == of.replaces);
+            match &of.by {
+                Replacement::Quantity(_) => {}
+                Replacement::Price(price) => {
+                    let price = price.clone().in_phase(old.and_then(|old| old.plan_phase_order));
+                    placed.push(Placed::new("replace_prices", index, &price));
+                }
+                Replacement::Override(own) if own.quantity_alone().is_some() => {}
+                Replacement::Override(own) => {
+                    let list = "price_overrides";
+                    let price = old.ok_or_else(|| none_of_version(&of.replaces));
+                    let price = price.and_then(|old| own.of(old));
+                    let price = price.map_err(|error| error.within(&format!("{list}[{index}]")))?;
+                    placed.push(Placed::new(list, index, &price.into()));
+                }
             }
-            Replacement::Quantity(_) => None,
-        });
-        let add = self.add.iter().enumerate();
-        let add = add.map(|(index, of)| {
+        }
+        for (index, of) in self.add.iter().enumerate() {
             let price = of.price.clone().in_phase(of.plan_phase_order);
-            Placed::new("add_prices", index, &price)
-        });
-        replace.chain(add).collect()
+            placed.push(Placed::new("add_prices", index, &price));
+        }
+        Ok(placed)
     }
 
     /// Decides the prices that a subscription has, of those of a version and of those that are [placed](Self::placed).
@@ -199,19 +246,19 @@ impl PriceChanges {
         let mut made = made.into_iter();
         let mut replaced = Vec::with_capacity(self.replace.len());
         for (index, of) in self.replace.iter().enumerate() {
-            let at = format!("replace_prices[{index}]");
+            let at = format!("{}[{index}]", of.by.list());
             let place = of_version.iter().position(|price| price.id == of.replaces);
             let Some((place, old)) = place.and_then(|place| Some((place, of_version.get(place)?)))
             else {
                 return Err(none_of_version(&of.replaces).within(&at));
             };
-            let (price, quantity, replaces) = match &of.by {
-                Replacement::Quantity(_) if !old.charge.is_fixed() => {
-                    let detail = format!("the price {} is of usage, which has no quantity", old.id);
-                    return Err(Error::constraint(detail));
-                }
-                Replacement::Quantity(quantity) => (old.clone(), Some(quantity.clone()), None),
-                Replacement::Price(_) => {
+            if let Replacement::Override(own) = &of.by {
+                own.check_currency(old)?;
+            }
+            let (price, quantity, replaces) = match of.by.quantity_of_price() {
+                Some(_) if !old.charge.is_fixed() => return Err(no_quantity(old)),
+                Some(quantity) => (old.clone(), Some(quantity.clone()), None),
+                None => {
                     let plan_phase_order = old.plan_phase_order;
                     (Price { plan_phase_order, ..next(&mut made)? }, None, Some(old.id))
                 }

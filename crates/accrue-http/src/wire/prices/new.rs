@@ -233,7 +233,7 @@ impl PriceFields {
     }
 }
 
-fn model_type(json: &Json) -> Option<&str> {
+pub(super) fn model_type(json: &Json) -> Option<&str> {
     let Json::Object(members) = json else { return None };
     members.iter().find_map(|(name, value)| match value {
         Json::String(text) if name == "model_type" => Some(text.as_str()),

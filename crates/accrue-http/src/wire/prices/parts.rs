@@ -143,6 +143,20 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// Reads the model where its type is given; none where it is not, and no object of a model is there either.
+    pub(super) fn own_model(&self, reader: &mut Reader) -> Option<Option<Model>> {
+        if self.model_type.is_some() {
+            return self.model(reader).map(Some);
+        }
+        let given = self.models.iter().find(|(_, _, model)| !matches!(model, Some(None)));
+        match given {
+            Some((_, name, _)) => {
+                reader.wrong(&member(self.at, name), "is there, and model_type is missing")
+            }
+            None => Some(None),
+        }
+    }
+
     /// Reads the object of the model; those of other models have no business there.
     fn model(&self, reader: &mut Reader) -> Option<Model> {
         let own_type = self.model_type?;

@@ -212,6 +212,12 @@ impl Read for IntervalDiscountIn {
     }
 }
 
+impl From<IntervalDiscountIn> for Discount {
+    fn from(IntervalDiscountIn(discount): IntervalDiscountIn) -> Self {
+        discount
+    }
+}
+
 fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
     fields.names_one_of(&["price_id", "external_price_id", "price"], reader);
 }

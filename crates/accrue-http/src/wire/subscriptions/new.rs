@@ -7,17 +7,19 @@ use accrue::{
 };
 
 use super::price_changes::{
-    AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, has_local_date, needs_currency,
+    AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, check_overrides, has_local_date,
+    needs_currency,
 };
 use crate::{
     problem::{Problem, Violations},
-    shape::{Anything, MetadataIn, Whole, choices, new_metadata, request},
+    shape::{MetadataIn, Whole, choices, new_metadata, request},
     wire::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Date, any_is_local},
         not_built::NotBuilt,
         phases::{PhaseNumber, phase},
+        prices::PriceOverrideIn,
     },
 };
 
@@ -82,9 +84,8 @@ request! {
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
         /// own.
         per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
-        /// Other amounts of prices of the plan: not available until subscriptions have terms of their
-        /// own.
-        price_overrides: Option<NotBuilt<Vec<Anything>>>,
+        /// Other numbers of prices of the plan, in place of changes to its prices and adjustments.
+        price_overrides: Option<Vec<PriceOverrideIn>>,
         /// Adjustments of the plan to leave out.
         remove_adjustments: Option<Vec<LeftOutAdjustment>>,
         /// Prices of the plan to leave out.
@@ -152,10 +153,21 @@ impl NewSubscription {
         currency: Option<Currency>,
     ) -> Result<subscription::NewSubscription, Problem> {
         let mut new = self;
+        let mut violations = Violations::default();
+        let others = [
+            ("add_prices", new.add_prices.is_some()),
+            ("remove_prices", new.remove_prices.is_some()),
+            ("replace_prices", new.replace_prices.is_some()),
+            ("add_adjustments", new.add_adjustments.is_some()),
+            ("remove_adjustments", new.remove_adjustments.is_some()),
+            ("replace_adjustments", new.replace_adjustments.is_some()),
+        ];
+        check_overrides(new.price_overrides.as_ref(), others, &mut violations);
         let prices = PriceChangesIn {
             add: new.add_prices.take(),
             remove: new.remove_prices.take(),
             replace: new.replace_prices.take(),
+            overrides: new.price_overrides.take(),
         };
         let adjustments = adjustment_changes(
             new.add_adjustments.take(),
@@ -163,7 +175,6 @@ impl NewSubscription {
             new.replace_adjustments.take(),
             zone,
         )?;
-        let mut violations = Violations::default();
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
         let plan = one_of("plan", new.plan_id, new.external_plan_id.clone(), &mut violations);
@@ -171,6 +182,9 @@ impl NewSubscription {
         let (Some(customer), Some(plan), Some(anchor)) = (customer, plan, anchor) else {
             return Err(violations.into());
         };
+        if !violations.is_empty() {
+            return Err(violations.into());
+        }
         let prices = prices.into_changes(zone, currency)?;
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[

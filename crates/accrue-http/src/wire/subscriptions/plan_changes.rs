@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::{
     new::{AnchorIn, adjustment_changes, one_of},
     price_changes::{
-        AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, has_local_date, needs_currency,
+        AddedPriceIn, LeftOutPrice, PriceChangesIn, ReplacingPrice, check_overrides,
+        has_local_date, needs_currency,
     },
 };
 use crate::{
     problem::{Problem, Violations},
-    shape::{Anything, Moment, Whole, choices, request, response},
+    shape::{Moment, Whole, choices, request, response},
     wire::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
@@ -22,6 +23,7 @@ use crate::{
         not_built::NotBuilt,
         pages::Limit,
         phases::{PhaseNumber, phase},
+        prices::PriceOverrideIn,
     },
 };
 
@@ -68,8 +70,8 @@ request! {
         remove_prices: Option<Vec<LeftOutPrice>>,
         /// Prices of the plan to replace: by others, or fees by another quantity.
         replace_prices: Option<Vec<ReplacingPrice>>,
-        /// Other amounts of prices of the plan: not available until subscriptions have terms of their own.
-        price_overrides: Option<NotBuilt<Vec<Anything>>>,
+        /// Other numbers of prices of the plan, in place of changes to its prices and adjustments.
+        price_overrides: Option<Vec<PriceOverrideIn>>,
         /// Number of days of its trial: as the plan says where nothing is said, and no trial where it is zero. A
         /// subscription has one trial in its life.
         trial_duration_days: Option<Whole<0, 999_999>>,
@@ -203,10 +205,22 @@ impl SchedulePlanChange {
         let mut violations = Violations::default();
         let plan = one_of("plan", self.plan_id, self.external_plan_id.clone(), &mut violations);
         let alignment = self.alignment(&mut violations);
+        let others = [
+            ("add_prices", self.add_prices.is_some()),
+            ("remove_prices", self.remove_prices.is_some()),
+            ("replace_prices", self.replace_prices.is_some()),
+            ("add_adjustments", self.add_adjustments.is_some()),
+            ("remove_adjustments", self.remove_adjustments.is_some()),
+            ("replace_adjustments", self.replace_adjustments.is_some()),
+        ];
+        check_overrides(self.price_overrides.as_ref(), others, &mut violations);
         let when = self.when(zone, &mut violations)?;
         let (Some(plan), Some(alignment), Some(when)) = (plan, alignment, when) else {
             return Err(violations.into());
         };
+        if !violations.is_empty() {
+            return Err(violations.into());
+        }
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[
             ("auto_collection", self.auto_collection.as_ref().map(Kept::text)),
@@ -219,6 +233,7 @@ impl SchedulePlanChange {
             add: self.add_prices,
             remove: self.remove_prices,
             replace: self.replace_prices,
+            overrides: self.price_overrides,
         };
         Ok(PlanChange {
             prices: prices.into_changes(zone, currency)?,

@@ -13,7 +13,7 @@ use crate::{
         dates::{Date, any_is_local},
         not_built::{AnyObject, NotBuilt},
         phases::{PhaseNumber, phase},
-        prices::PlanPriceIn,
+        prices::{PlanPriceIn, PriceOverrideIn},
     },
 };
 
@@ -96,6 +96,7 @@ pub(crate) struct PriceChangesIn {
     pub(super) add: Option<Vec<AddedPriceIn>>,
     pub(super) remove: Option<Vec<LeftOutPrice>>,
     pub(super) replace: Option<Vec<ReplacingPrice>>,
+    pub(super) overrides: Option<Vec<PriceOverrideIn>>,
 }
 
 /// Tells whether a date of added prices is one of the customer's zone.
@@ -112,6 +113,18 @@ pub(super) fn needs_currency(
     let add = add.into_iter().flatten().filter_map(|of| of.price.as_ref());
     let replace = replace.into_iter().flatten().filter_map(|of| of.price.as_ref());
     add.chain(replace).any(|price| !price.says_currency())
+}
+
+/// Refuses overrides beside what has taken their place (subscriptions 1.6).
+pub(super) fn check_overrides(
+    overrides: Option<&Vec<PriceOverrideIn>>,
+    others: [(&str, bool); 6],
+    violations: &mut Violations,
+) {
+    if let Some((other, _)) = others.iter().find(|(_, is_there)| *is_there && overrides.is_some()) {
+        let message = format!("is there beside {other}, expected one of the two");
+        violations.push("/price_overrides", message);
+    }
 }
 
 impl PriceChangesIn {
@@ -154,6 +167,8 @@ impl PriceChangesIn {
             let replaces = of.replaces_price_id;
             changes.replace.push(ReplacedPrice { replaces, by, adjustments });
         }
+        let overrides = self.overrides.into_iter().flatten();
+        changes.replace.extend(overrides.map(PriceOverrideIn::into_replaced));
         Ok(changes)
     }
 }

@@ -340,7 +340,7 @@ pub(super) async fn agreed_prices(
     of_version: Vec<Price>,
     changes: &PriceChanges,
 ) -> Result<AgreedPrices, Error> {
-    let placed = changes.placed(&of_version);
+    let placed = changes.placed(&of_version)?;
     let made = plan_versions::placed_prices(tx, &placed, PriceOrigin::Subscription).await?;
     for (placed, price) in placed.iter().zip(&made) {
         if let PlanPrice::Existing(_) = placed.price {
