@@ -3,6 +3,7 @@
 
 #[cfg(feature = "programs")]
 mod backend;
+mod customers;
 mod json;
 mod stopwatch;
 mod tap;
@@ -15,6 +16,7 @@ use accrue::store::{Batch, Store};
 #[cfg(feature = "programs")]
 pub use self::backend::Backend;
 pub use self::{
+    customers::{Priced, call, subscribe},
     json::{event_json, properties_json},
     stopwatch::Stopwatch,
     tap::Tap,

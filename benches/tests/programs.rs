@@ -57,6 +57,18 @@ fn invoices_are_measured() {
 }
 
 #[test]
+fn migrations_are_measured() {
+    let said = run(env!("CARGO_BIN_EXE_migrations"), &["memory", "--subscriptions", "150"]);
+    assert!(said.contains("          150       150"), "{said}");
+}
+
+#[test]
+fn terms_are_measured() {
+    let said = run(env!("CARGO_BIN_EXE_terms"), &["memory", "--rounds", "1"]);
+    assert!(said.contains("five cadences, ten groups"), "{said}");
+}
+
+#[test]
 fn deliveries_are_measured() {
     let few = ["--messages", "20", "--rounds", "1", "--waiting", "20", "--events", "5"];
     let said = run(env!("CARGO_BIN_EXE_webhooks"), &[&["memory"], &few[..]].concat());

@@ -4,19 +4,11 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, ManualClock,
-    Name, PageRequest, PropertyName, SeededEntropy, Timestamp,
-    account::Configuration,
-    customer::NewCustomer,
+    Account, AccountId, Billing, ManualClock, PageRequest, SeededEntropy, Timestamp,
     invoice::{InvoiceFilter, InvoiceStatus},
-    item::NewItem,
-    metric::{MetricQuery, NewMetric},
-    plan::NewPlan,
-    price::{Cadence, Model, NewPrice, Unit},
-    subscription::NewSubscription,
-    usage::Event,
+    price::Cadence,
 };
-use accrue_benches::{Backend, Outcome, now};
+use accrue_benches::{Backend, Outcome, Priced, call, now, subscribe};
 use clap::Parser as _;
 use pollster::block_on;
 
@@ -34,7 +26,7 @@ fn main() -> Outcome<()> {
         let clock = ManualClock::at(Timestamp::parse("2026-03-01T00:00:00Z")?);
         let id = AccountId::parse("bench")?;
         let served = Billing::new(store.clone(), clock.clone(), SeededEntropy::new(1));
-        block_on(subscribe(&served.account(id.clone()), &clock, customers))?;
+        block_on(subscribed(&served.account(id.clone()), &clock, customers))?;
         // Whoever issues has not served the customers: as large accounts are to all.
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(2));
         let took = block_on(issue(&billing, &clock))?;
@@ -50,36 +42,16 @@ fn main() -> Outcome<()> {
 }
 
 /// Subscribes customers that use something, by the month.
-async fn subscribe(account: &Account, clock: &ManualClock, customers: usize) -> Outcome<()> {
-    let mut configuration = Configuration::default();
-    configuration.features.invoices = true;
-    account.configure(configuration).await?;
-    let item = account.create_item(NewItem::new(Name::parse("api")?)).await?.id;
-    let sql = MetricQuery::parse("SELECT SUM(n) FROM events WHERE event_name = 'call'")?;
-    let metric = account.create_metric(NewMetric::new(Name::parse("calls")?, item, sql)).await?.id;
-    let usd = Currency::parse("USD")?;
-    let mut plan = NewPlan::new(Name::parse("plan")?, usd);
-    let price = |name| -> Outcome<_> {
-        Ok(NewPrice::builder(Name::parse(name)?, item).billed(Cadence::Monthly, usd))
-    };
-    let unit = Model::Unit(Unit::new(Decimal::parse("0.01")?));
-    plan.prices = vec![
-        price("fee")?.fee_in_advance(Decimal::from(10)).into(),
-        price("calls")?.usage(metric, unit).into(),
+async fn subscribed(account: &Account, clock: &ManualClock, customers: usize) -> Outcome<()> {
+    let priced = Priced::new(account).await?;
+    let prices = vec![
+        priced.price("fee", Cadence::Monthly)?.fee_in_advance(10.into()),
+        priced.usage("calls", Cadence::Monthly)?,
     ];
-    let plan = account.create_plan(plan).await?.id;
+    let plan = priced.plan(account, prices).await?;
     for number in 0..customers {
-        let customer = NewCustomer::new(Name::parse("bench")?, Email::parse("bench@example.com")?);
-        let id = account.create_customer(customer).await?.id;
-        account.create_subscription(NewSubscription::new(id, plan)).await?;
-        let event = Event {
-            idempotency_key: EventKey::parse(format!("event {number}"))?,
-            event_name: EventName::parse("call")?,
-            timestamp: clock.now(),
-            properties: [(PropertyName::parse("n")?, 7_u64.into())].into_iter().collect(),
-            customer: id.into(),
-        };
-        account.ingest([event]).await?;
+        let id = subscribe(account, plan).await?;
+        account.ingest([call(id, number, clock, &[])?]).await?;
     }
     Ok(())
 }

@@ -170,7 +170,9 @@ impl Cut {
 impl Subscription {
     /// Returns the adjustments that its plan or itself was given.
     pub(crate) fn given_adjustments(&self) -> Vec<ScopedAdjustment> {
-        self.adjustment_intervals.iter().filter_map(AdjustmentInterval::given).collect()
+        let waiting = self.waiting.iter().flat_map(|of| &of.adjustment_intervals);
+        let all = self.adjustment_intervals.iter().chain(waiting);
+        all.filter_map(AdjustmentInterval::given).collect()
     }
 
     /// Returns the coupon that it has redeemed, the last one of several; also where its discount is over.

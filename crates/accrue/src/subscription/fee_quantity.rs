@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Subscription, SubscriptionStatus};
+use super::{PriceInterval, Subscription, SubscriptionStatus};
 use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 
 /// Change of the quantity of a fixed fee, from an instant on (wire 5.1).
@@ -81,8 +81,9 @@ impl ChangeTiming {
             let interval = subscription.fee_interval(price, at)?;
             subscription.period_of(interval, at)
         };
-        let current = period(from);
-        let current = current.ok_or_else(|| Error::constraint("the fee falls due no more"))?;
+        let Some(current) = period(from) else {
+            return self.decide_later(subscription, price, from);
+        };
         match self {
             Self::Immediate => Ok(from),
             Self::UpcomingInvoice if now < start_date => Ok(start_date),
@@ -111,6 +112,34 @@ impl ChangeTiming {
                 }
             }
         }
+    }
+}
+
+impl ChangeTiming {
+    /// Decides the instant at which a fee changes that is not charged now: it may be to come, with a phase or with the
+    /// end of a trial.
+    fn decide_later(
+        self,
+        of: &Subscription,
+        price: PriceId,
+        from: Timestamp,
+    ) -> Result<Timestamp, Error> {
+        let own = of.price_intervals.iter().filter(|own| own.price_id == price && own.is_fee());
+        let later = own.filter(|own| from < own.start_date);
+        if later.clone().next().is_none() {
+            return Err(Error::constraint("the fee falls due no more"));
+        }
+        let lives = |own: &&PriceInterval, at| {
+            own.start_date <= at && of.end_of(own).is_none_or(|end| at < end)
+        };
+        let found = match self {
+            Self::Immediate => None,
+            Self::UpcomingInvoice => later.map(|own| own.start_date).min(),
+            Self::EffectiveDate(date) => later.filter(|own| lives(own, date)).map(|_| date).next(),
+        };
+        found.filter(|at| of.covers(*at)).ok_or_else(|| {
+            Error::constraint("the fee is not charged yet at the date that is meant")
+        })
     }
 }
 

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, BillingPeriods, FeeStretch, PlanInterval, Subscription};
+use super::{
+    BillingAnchor, BillingPeriods, FeeStretch, PlanInterval, Subscription, trial::Delayed,
+};
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
     plan::PlanVersion,
@@ -33,9 +35,9 @@ pub struct PriceInterval {
     /// then, whatever the cadence (subscriptions 1.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_of: Option<PriceIntervalId>,
-    /// Instant at which a fee would begin, where it waits for the end of the trial.
+    /// Begin of a fee that waits for the end of the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) delayed_from: Option<Timestamp>,
+    pub(crate) delayed: Option<Box<Delayed>>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where it ends with the subscription.
@@ -78,7 +80,7 @@ impl Cut {
             plan_version,
             plan_phase_order: price.plan_phase_order,
             trial_of: None,
-            delayed_from: None,
+            delayed: None,
             start_date,
             end_date: None,
             cadence: price.cadence,
@@ -161,10 +163,13 @@ impl Subscription {
     pub(crate) fn has_one_grid(&self) -> bool {
         let (cycle, start, anchor) = (self.billing_cycle(), self.start_date, self.anchor);
         let mut usage = self.price_intervals.iter().filter(|interval| !interval.is_fee());
-        usage.all(|of| {
-            of.cadence.cycle().is_none_or(|own| own == cycle)
-                && (of.start_date, of.end_date, of.anchor) == (start, None, anchor)
-        })
+        // Billing periods may be cut where a plan or a phase begins.
+        let is_split = self.plan_intervals.iter().skip(1).any(PlanInterval::splits);
+        !is_split
+            && usage.all(|of| {
+                of.cadence.cycle().is_none_or(|own| own == cycle)
+                    && (of.start_date, of.end_date, of.anchor) == (start, None, anchor)
+            })
     }
 
     /// Returns the periods in which usage is charged, those of prices that have the same once.
@@ -192,9 +197,17 @@ impl Subscription {
         own.any(|of| of.start_date <= at && self.end_of(of).is_none_or(|end| at < end))
     }
 
+    /// Returns the prices that it has: also those that wait within a trial, which may come back.
+    pub(crate) fn price_ids(&self) -> impl Iterator<Item = PriceId> {
+        let waiting = self.waiting.iter().flat_map(|of| &of.price_intervals);
+        self.price_intervals.iter().chain(waiting).map(|of| of.price_id)
+    }
+
     /// Tells whether a price is in force at an instant or later.
     pub(crate) fn has_price_from(&self, id: PriceId, at: Timestamp) -> bool {
-        let mut own = self.price_intervals.iter().filter(|interval| interval.price_id == id);
+        let waiting = self.waiting.iter().flat_map(|of| &of.price_intervals);
+        let all = self.price_intervals.iter().chain(waiting);
+        let mut own = all.filter(|interval| interval.price_id == id);
         own.any(|of| self.end_of(of).is_none_or(|end| at < end))
     }
 

@@ -237,7 +237,9 @@ impl Subscription {
             // What it takes the place of may be removed, or be another price already.
             for old in running.iter().filter(|of| replaced.contains(&&of.price_id)) {
                 // What is charged once has been.
-                if old.cadence.cycle().is_none() && old.start_date < at {
+                let tried = self.tried().filter(|of| of.holds(old.start_date));
+                let charged_from = tried.map_or(old.start_date, |of| of.end);
+                if old.cadence.cycle().is_none() && charged_from < at {
                     continue;
                 }
                 let start_date = old.start_date.max(at);

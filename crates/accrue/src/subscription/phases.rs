@@ -154,7 +154,7 @@ impl Subscription {
         }
         let current = current.order;
         self.without_trial(|of| {
-            of.cut_phase(current, (begin, at));
+            of.cut_phase(current, (begin, at), until);
             moves.iter().for_each(|to| of.move_phase(to, until));
             of.plan_intervals.sort_by_key(|of| of.start_date);
             of.follow_phases((begin, until));
@@ -164,8 +164,15 @@ impl Subscription {
     }
 
     /// Ends what is of a phase of the plan that has begun at an instant at another one.
-    fn cut_phase(&mut self, phase: PhaseOrder, (begin, at): (Timestamp, Timestamp)) {
-        let is_own = |of: Option<PhaseOrder>, start| of == Some(phase) && begin <= start;
+    fn cut_phase(
+        &mut self,
+        phase: PhaseOrder,
+        (begin, at): (Timestamp, Timestamp),
+        until: Option<Timestamp>,
+    ) {
+        let is_own = |of: Option<PhaseOrder>, start| {
+            of == Some(phase) && begin <= start && until.is_none_or(|until| start < until)
+        };
         let cut = |end: &mut Option<Timestamp>| *end = Some(end.map_or(at, |end| end.min(at)));
         let lives =
             self.price_intervals.iter().filter(|of| is_own(of.plan_phase_order, of.start_date));

@@ -261,7 +261,8 @@ impl Subscription {
         moves.for_each(|of| of.forget_end(at));
         let goes_on = |end: &mut Option<Timestamp>| *end = end.filter(|end| *end != at);
         self.price_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
-        self.adjustment_intervals.iter_mut().for_each(|of| goes_on(&mut of.end_date));
+        let own = self.adjustment_intervals.iter_mut().filter(|of| of.coupon_id.is_none());
+        own.for_each(|of| goes_on(&mut of.end_date));
         if self.trial.as_ref().is_some_and(|of| at <= of.start_date) {
             self.drop_trial();
         }

@@ -38,9 +38,17 @@ pub struct Trial {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    price_intervals: Vec<PriceInterval>,
+    pub(super) price_intervals: Vec<PriceInterval>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    adjustment_intervals: Vec<AdjustmentInterval>,
+    pub(super) adjustment_intervals: Vec<AdjustmentInterval>,
+}
+
+/// Begin of a fee as it was agreed on, where it waits for the end of the trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Delayed {
+    from: Timestamp,
+    /// Its quantities up to the end of the trial.
+    quantities: BTreeMap<Timestamp, Decimal>,
 }
 
 /// Time while a trial lasts.
@@ -129,8 +137,8 @@ impl Subscription {
             Some(id) if known.contains(&id) => None,
             Some(id) => Some(PriceInterval { id, ..of }),
             None => {
-                let own = of.delayed_from.take().or_else(|| starts.get(&of.id).copied());
-                own.into_iter().for_each(|start| of.begin_at(start));
+                starts.get(&of.id).into_iter().for_each(|start| of.begin_at(*start));
+                of.begin_as_agreed();
                 Some(of)
             }
         });
@@ -154,7 +162,6 @@ impl Subscription {
                 continue;
             }
             let is_behind = of.end_date.is_none_or(|own| tried.end < own);
-            let own_start = of.start_date;
             if of.is_fee() && !is_behind {
                 waiting.price_intervals.push(of);
                 continue;
@@ -167,9 +174,8 @@ impl Subscription {
             });
             self.price_intervals.extend(on_trial);
             if is_behind {
-                let delayed_from = of.is_fee().then_some(own_start);
-                let mut behind = PriceInterval { delayed_from, ..of };
-                behind.begin_at(tried.end);
+                let mut behind = of;
+                behind.delay(tried.end);
                 self.price_intervals.push(behind);
             }
         }
@@ -251,6 +257,27 @@ impl PriceInterval {
     #[must_use]
     pub const fn is_trial(&self) -> bool {
         self.trial_of.is_some()
+    }
+
+    /// Begins it with the end of the trial.
+    fn delay(&mut self, end: Timestamp) {
+        let quantities: BTreeMap<_, _> =
+            self.quantities.range(..end).map(|(at, of)| (*at, of.clone())).collect();
+        let from = self.start_date;
+        self.delayed = self.is_fee().then(|| Box::new(Delayed { from, quantities }));
+        self.begin_at(end);
+    }
+
+    /// Begins a fee that waits as it was agreed on.
+    fn begin_as_agreed(&mut self) {
+        let Some(delayed) = self.delayed.take() else { return };
+        let Delayed { from, mut quantities } = *delayed;
+        let last = quantities.last_key_value().map(|(_, of)| of.clone());
+        let begin = std::mem::replace(&mut self.start_date, from);
+        let later = std::mem::take(&mut self.quantities).into_iter();
+        // That of the begin is the last one before, unless somebody has changed it.
+        quantities.extend(later.filter(|(at, of)| *at != begin || Some(of) != last.as_ref()));
+        self.quantities = quantities;
     }
 
     /// Begins it at another instant, with the quantity that a fee has then.

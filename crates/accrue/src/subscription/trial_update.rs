@@ -67,7 +67,7 @@ impl Subscription {
         }
         self.without_trial(|of| {
             if update.shift {
-                of.move_plans(moved);
+                of.move_plans(moved)?;
             }
             of.move_intervals(moved, update.shift);
             if let Some(trial) = &mut of.trial {
@@ -121,28 +121,26 @@ impl Subscription {
         }
     }
 
-    /// Moves instants of its intervals, but not those of phases alone; what coupons take off begins and ends as before
-    /// where it has begun.
-    fn move_intervals(&mut self, moved: impl Fn(Timestamp) -> Timestamp, with_phases: bool) {
-        let own = self.price_intervals.iter_mut();
-        for of in own.filter(|of| with_phases || of.plan_phase_order.is_none()) {
-            of.moved(&moved);
-        }
+    /// Moves instants of its intervals. What coupons take off begins and ends as before where it has begun, or where only
+    /// the trial moves.
+    fn move_intervals(&mut self, moved: impl Fn(Timestamp) -> Timestamp, with_coupons: bool) {
+        self.price_intervals.iter_mut().for_each(|of| of.moved(&moved));
         for of in self.adjustment_intervals.iter_mut().filter(|of| !of.is_trial) {
-            if of.phase().is_some() && !with_phases {
-                continue;
-            }
             let start_date = moved(of.start_date);
-            if of.coupon_id.is_none() || start_date != of.start_date && with_phases {
+            if of.coupon_id.is_none() || start_date != of.start_date && with_coupons {
                 (of.start_date, of.end_date) = (start_date, of.end_date.map(&moved));
             }
         }
     }
 
     /// Moves the begins of its phases and of changes of plan.
-    fn move_plans(&mut self, moved: impl Fn(Timestamp) -> Timestamp) {
+    fn move_plans(&mut self, moved: impl Fn(Timestamp) -> Timestamp) -> Result<(), Error> {
         for of in &mut self.plan_intervals {
             (of.start_date, of.anchored_at) = (moved(of.start_date), moved(of.anchored_at));
+        }
+        match self.plan_intervals.is_sorted_by(|one, next| one.start_date < next.start_date) {
+            true => Ok(()),
+            false => Err(Error::constraint("a phase would begin before one that stays")),
         }
     }
 

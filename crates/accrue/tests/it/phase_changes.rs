@@ -336,3 +336,50 @@ fn subscriptions_4_1_a_phase_and_a_trial_wait_to_be_applied() {
     let applied = apply(change.id).subscription.unwrap();
     assert_eq!(applied.trial_end(), Some(at("2027-02-20T00:00:00Z")));
 }
+
+#[test]
+fn a_trigger_leaves_the_phases_of_a_plan_that_follows() {
+    let phased = phased(phases());
+    let fixture = phased.fixture();
+    fixture.tick_at("2027-02-10T00:00:00Z");
+    let made = phased.subscribe(|_| {});
+    let again = on(&phased.plan, "2027-06-01T00:00:00Z");
+    run(fixture.account.schedule_plan_change(made.id, again)).unwrap();
+    let triggered = run(phased.trigger(&made, None)).unwrap();
+    let expected = [
+        "1 2027-01-15",
+        "2 2027-02-10",
+        "3 2027-05-10",
+        "1 2027-06-01",
+        "2 2027-08-01",
+        "3 2027-11-01",
+    ];
+    assert_eq!(begins(&triggered)[..2], expected[..2]);
+    assert_eq!(
+        begins(&triggered).iter().rev().take(3).rev().collect::<Vec<_>>(),
+        expected[3..].iter().collect::<Vec<_>>()
+    );
+    let first = lives(&triggered).into_iter().filter(|of| of.starts_with("1 fee"));
+    assert_eq!(first.collect::<Vec<_>>(), ["1 fee 01-15 02-10", "1 fee 06-01 08-01"]);
+}
+
+#[test]
+fn usage_that_goes_on_through_phases_is_rated_in_its_own_periods() {
+    let phased = phased(phases());
+    let fixture = phased.fixture();
+    let first = fixture.prices_of(&phased.plan);
+    fixture.tick_at("2027-02-10T00:00:00Z");
+    let made = phased.subscribe(|new| {
+        new.prices.remove = [1, 3, 5].map(|place: usize| first[place].into()).to_vec();
+    });
+    let usage = fixture.usage_at("1", &phased.changed.metric);
+    let add = adding(NewPriceInterval::new(usage, at("2027-01-15T00:00:00Z")));
+    run(fixture.account.change_intervals(made.id, add)).unwrap();
+    for (key, day) in [("a", "2027-03-10T00:00:00Z"), ("b", "2027-03-20T00:00:00Z")] {
+        fixture.tick_at(day);
+        phased.uses(key, day, "10");
+    }
+    fixture.tick_at("2027-04-03T00:00:00Z");
+    let found = phased.settled(&made);
+    assert!(found.iter().any(|of| of.contains("2027-04-01: fee 62, usage 20")), "{found:?}");
+}

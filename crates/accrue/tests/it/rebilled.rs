@@ -10,6 +10,7 @@ use accrue::{
 };
 
 use crate::{
+    changed_plans::on,
     invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
     price_intervals::{JANUARY, changed, constraint},
     support::fixture::{at, name, number, refused, run},
@@ -182,4 +183,26 @@ fn subscriptions_2_7_more_seats_are_invoiced_at_once_and_in_the_past_billed_anew
     // A change that is scheduled has a draft of its own.
     run(change("5", ChangeTiming::EffectiveDate(at("2026-06-26T00:00:00Z")))).unwrap();
     assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-26: fee 5 = 5"]);
+}
+
+#[test]
+fn what_was_billed_of_a_price_that_has_no_interval_any_more_is_no_line_by_hand() {
+    let changed =
+        changed(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310")]);
+    let fixture = changed.fixture();
+    fixture.tick_at("2027-02-08T00:00:00Z");
+    let edit = |place: usize, start: &str| {
+        let start_date = Some(at(start).into());
+        let edit =
+            PriceIntervalEdit { start_date, ..PriceIntervalEdit::new(changed.of_plan(place)) };
+        changed.change(IntervalChanges { edit: vec![edit], ..IntervalChanges::default() })
+    };
+    edit(1, "2027-03-01T00:00:00Z");
+    assert_eq!(changed.notes(), ["310", "310"], "of February, and of January");
+    let next = changed.plan([fixture.advance_fee("62")]);
+    changed.to(on(&next, "2027-03-01T00:00:00Z"));
+    edit(0, "2027-02-08T00:00:00Z");
+    let february = changed.settled().into_iter().filter(|of| of.contains("2027-02-01"));
+    let february: Vec<_> = february.collect();
+    assert!(february.iter().all(|of| !of.contains("fee 310")), "{february:?}");
 }

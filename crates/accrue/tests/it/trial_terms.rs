@@ -262,3 +262,72 @@ fn subscriptions_3_5_6_no_change_of_plan_is_moved_to_where_it_would_have_been() 
     let call = trial.fixture().account.update_trial(made.id, update);
     assert!(constraint(refused(trial.fixture(), call)).contains("would have been"));
 }
+
+#[test]
+fn what_is_charged_once_is_replaced_until_it_has_been() {
+    let trial = OnTrial::new();
+    let fixture = trial.fixture();
+    let once = |amount| {
+        let mut price = fixture.advance_fee(amount);
+        price.cadence = accrue::price::Cadence::OneTime;
+        price
+    };
+    let mut plan = NewPlan::new(name("Setup"), usd());
+    plan.prices = vec![once("100").into()];
+    let plan = run(fixture.account.create_plan(plan)).unwrap();
+    let first = fixture.prices_of(&plan)[0];
+    let replace = vec![(first, once("70").into())];
+    let change = PlanVersionChange { replace, ..PlanVersionChange::default() };
+    let second = run(fixture.account.change_plan_version(plan.id, change)).unwrap();
+    let first = accrue::plan::PlanVersion::FIRST;
+    let made = trial.begun(|new| (new.plan, new.plan_version) = (plan.id.into(), Some(first)));
+    fixture.tick_at("2027-03-25T00:00:00Z");
+    let when = MigrationTiming::Immediate;
+    let migration = NewMigration { when, ..NewMigration::to(second.version) };
+    run(fixture.account.migrate_plan(plan.id, migration)).unwrap();
+    fixture.tick();
+    fixture.tick_at("2027-04-10T00:00:00Z");
+    assert_eq!(trial.settled(&made), ["00001 issued 2027-04-02: fee 70 = 70"]);
+}
+
+#[test]
+fn a_coupon_is_of_fees_that_come_back_too() {
+    let trial = OnTrial::new();
+    let fixture = trial.fixture();
+    let fee = fixture.advance_fee("31");
+    let made = trial.begun(|new| {
+        let mut added = AddedPrice::new(fee);
+        added.end_date = Some(at("2027-03-31T22:00:00Z"));
+        new.prices.add = vec![added];
+    });
+    let coupon = fixture.coupon_for("half", crate::coupons::percentage("0.5"), 2);
+    let redemption = accrue::coupon::Redemption {
+        coupon: coupon.id.into(),
+        when: accrue::coupon::RedemptionTiming::Immediate,
+    };
+    run(fixture.account.redeem_coupon(made.id, redemption)).unwrap();
+    trial.ends(&made, "2027-03-24T23:00:00Z");
+    fixture.tick_at("2027-03-26T00:00:00Z");
+    let found = trial.settled(&made);
+    assert!(found[0].ends_with("= 10.28"), "7 of 31 days of 60 and of 31, halved: {found:?}");
+}
+
+#[test]
+fn a_coupon_that_ends_with_a_change_of_plan_ends_all_the_same() {
+    let trial = OnTrial::new();
+    let fixture = trial.fixture();
+    let made = trial.begun(|new| new.trial_days = None);
+    let coupon = fixture.coupon_for("half", crate::coupons::percentage("0.5"), 1);
+    let start = at("2027-03-20T22:00:00Z");
+    let redemption = accrue::coupon::Redemption {
+        coupon: coupon.id.into(),
+        when: accrue::coupon::RedemptionTiming::RequestedDate(start),
+    };
+    let redeemed = run(fixture.account.redeem_coupon(made.id, redemption)).unwrap();
+    let end = redeemed.redeemed_coupon().unwrap().end_date.unwrap();
+    let next = trial.changed.plan([fixture.advance_fee("90")]);
+    let when = PlanChangeTiming::RequestedDate(end);
+    trial.changes(&made, PlanChange { when, ..PlanChange::immediate(next.id) });
+    let back = trial.unschedules(&made);
+    assert_eq!(back.redeemed_coupon().unwrap().end_date, Some(end));
+}

@@ -2,8 +2,10 @@
 
 use accrue::{
     Call,
+    plan::{NewPhase, NewPlan, PhaseDuration},
     subscription::{
-        AddedAdjustment, AddedPrice, NewPriceInterval, Subscription, TrialEnd, TrialUpdate,
+        AddedAdjustment, AddedPrice, ChangeTiming, FeeQuantityChange, NewPriceInterval,
+        Subscription, TrialEnd, TrialUpdate,
     },
 };
 
@@ -11,7 +13,7 @@ use crate::{
     adjustments::percentage_off,
     changed_plans::on,
     price_intervals::{adding, constraint},
-    support::fixture::{at, refused, run},
+    support::fixture::{at, name, refused, run, usd},
     trials::{END, MAY, OnTrial, START, lives},
 };
 
@@ -195,4 +197,50 @@ fn subscriptions_3_5_7_what_is_pushed_behind_the_end_is_cut() {
         "00003 paid 2027-05-31: usage 0 = 0",
     ];
     assert_eq!(on_trial.settled(&made), expected, "nothing of what would begin behind it");
+}
+
+#[test]
+fn quantities_of_a_fee_that_waits_are_those_that_were_agreed_on() {
+    let on_trial = OnTrial::new();
+    let fixture = on_trial.fixture();
+    fixture.tick_at("2027-03-20T12:00:00Z");
+    let made = on_trial.subscribe(|_| {});
+    fixture.tick();
+    let fee = made.price_intervals[0].price_id;
+    let change = |when| FeeQuantityChange { price: fee.into(), quantity: 3.into(), when };
+    let call = |when| fixture.account.update_fixed_fee_quantity(made.id, change(when));
+    assert!(
+        constraint(refused(fixture, call(ChangeTiming::Immediate))).contains("not charged yet")
+    );
+    let before = ChangeTiming::EffectiveDate(at("2027-03-30T00:00:00Z"));
+    assert!(constraint(refused(fixture, call(before))).contains("not charged yet"));
+    run(call(ChangeTiming::EffectiveDate(at("2027-04-09T22:00:00Z")))).unwrap();
+    let quantities = |of: &Subscription| -> Vec<_> {
+        let fee = of.price_intervals.iter().find(|of| of.is_fee()).unwrap();
+        let all = fee.quantities.iter();
+        all.map(|(at, of)| format!("{} {of}", &at.to_string()[5..10])).collect()
+    };
+    let longer = on_trial.moved(&made, "2027-04-14T22:00:00Z");
+    assert_eq!(quantities(&longer), ["04-14 3"]);
+    let back = on_trial.moved(&made, END);
+    assert_eq!(quantities(&back), ["04-02 1", "04-09 3"], "one until then");
+    run(call(ChangeTiming::UpcomingInvoice)).unwrap();
+    let earlier = on_trial.moved(&made, "2027-03-25T23:00:00Z");
+    assert_eq!(quantities(&earlier), ["03-25 3", "04-09 3"], "with its begin, whenever that is");
+}
+
+#[test]
+fn subscriptions_3_5_6_phases_stay_in_their_order() {
+    let on_trial = OnTrial::new();
+    let fixture = on_trial.fixture();
+    let mut plan = NewPlan::new(name("Empty"), usd());
+    let month = NewPhase::lasting(PhaseDuration::months(1));
+    plan.phases = vec![month, month, NewPhase::evergreen()];
+    let plan = run(fixture.account.create_plan(plan)).unwrap();
+    fixture.tick_at("2027-03-20T12:00:00Z");
+    let made = on_trial.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(40)));
+    fixture.tick();
+    let update = TrialUpdate { shift: true, ..TrialUpdate::at(at("2027-03-22T00:00:00Z")) };
+    let found = constraint(refused(fixture, on_trial.update(&made, update)));
+    assert!(found.contains("before one that stays"), "{found}");
 }

@@ -22,8 +22,8 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, or does by the
-    /// date; where its plan has no phases then, or no phase follows; where the date is not after the start of the phase
-    /// or within the trial; and where a migration is to move it.
+    /// date; where its plan has no phases then, or no phase follows; where the date is not after the start of the phase,
+    /// or before it was on its plan or its version; and where a migration is to move it.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Email, Name, Timestamp, store::MemoryStore};
@@ -65,8 +65,8 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, the plan that it
-    /// is on began without a trial, the end would not be within the subscription, that plan and the phase that the trial
-    /// ends in, an interval would end before the trial does, or a migration moves the subscription.
+    /// is on began without a trial, the end would not be within the subscription and that plan, or an interval would end
+    /// before it begins; and where all that comes later is to move, and that has happened or is a migration.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Email, Name, Timestamp, store::MemoryStore};

@@ -85,8 +85,7 @@ async fn redeem_coupon(
     let at = redemption.when.decide(&before.subscription, tx.now)?;
     let mut entry = before.clone();
     let of = &mut entry.subscription;
-    let ids: Vec<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
-    let prices = rows::prices::prices(tx, &ids).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
     coupon.redeem(of, &prices, at, tx.now)?;
     check_invoiced(tx, &before, &entry, at).await?;
     rows::coupons::save_redeemed(tx, &coupon, &entry.subscription)?;

@@ -8,6 +8,7 @@ use crate::{
         kernel::{Guard, Transaction},
         rows::account,
     },
+    invoice::InvoiceLine,
     price::{FilterValues, NewAdjustment, Price, PriceFilter, ScopedAdjustment},
     rating::RateCard,
     schema,
@@ -67,6 +68,18 @@ pub(in crate::engine) async fn prices_of_lines(
     Ok(prices)
 }
 
+/// Returns the prices of lines by hand among those of some lines: they are of these alone.
+pub(in crate::engine) async fn by_hand(
+    tx: &mut Transaction<'_>,
+    lines: &[InvoiceLine],
+) -> Result<BTreeSet<PriceId>, Error> {
+    let ids: BTreeSet<_> = lines.iter().map(|line| line.price_id).collect();
+    let slots: Vec<_> = ids.iter().map(|id| schema::price(tx.account, *id)).collect();
+    let found = account::guard(tx).await?.get_all(tx, &slots).await?;
+    let by_hand = ids.into_iter().zip(found).filter(|(_, price)| price.is_none());
+    Ok(by_hand.map(|(id, _)| id).collect())
+}
+
 /// Reads the prices of a version of a plan.
 pub(in crate::engine) async fn prices(
     tx: &mut Transaction<'_>,
@@ -83,7 +96,7 @@ pub(in crate::engine) async fn prices_of(
     tx: &mut Transaction<'_>,
     of: &Subscription,
 ) -> Result<Vec<Price>, Error> {
-    let ids: BTreeSet<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
+    let ids: BTreeSet<_> = of.price_ids().collect();
     prices(tx, &ids.into_iter().collect::<Vec<_>>()).await
 }
 

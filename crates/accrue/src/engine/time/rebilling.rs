@@ -33,10 +33,8 @@ pub(in crate::engine) async fn rebill(
     entry: &mut SubscriptionEntry,
     since: Timestamp,
 ) -> Result<(), Error> {
-    let intervals = [before, &*entry].into_iter().flat_map(|of| &of.subscription.price_intervals);
-    let charged: BTreeSet<_> = intervals.map(|of| of.price_id).collect();
     if let Some(since) = entry.subscription.usage_differs_since(&before.subscription) {
-        take_back_thresholds(tx, entry, since, &charged).await?;
+        take_back_thresholds(tx, entry, since).await?;
     }
     let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
     let Some(passed) = passed else { return Ok(()) };
@@ -54,7 +52,7 @@ pub(in crate::engine) async fn rebill(
         for boundary in &waiting {
             let found = Found::read(tx, before, entry, *boundary).await?;
             if found.is_other(&short) {
-                found.bill_anew(tx, entry, &charged).await?;
+                found.bill_anew(tx, entry).await?;
                 billed.push(*boundary);
             }
         }
@@ -73,7 +71,6 @@ async fn take_back_thresholds(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     since: Timestamp,
-    charged: &BTreeSet<PriceId>,
 ) -> Result<(), Error> {
     let reached = entry.invoicing.as_ref().and_then(|of| of.reached.clone());
     let Some(reached) = reached else { return Ok(()) };
@@ -94,7 +91,8 @@ async fn take_back_thresholds(
             InvoiceStatus::Void => continue,
             InvoiceStatus::Draft => invoices::remove(tx, &invoice).await?,
             InvoiceStatus::Paid if !invoice.is_unpaid() => {
-                crediting::credit_lines(tx, invoice, |line| charged.contains(&line.price_id))
+                let by_hand = prices::by_hand(tx, &invoice.lines).await?;
+                crediting::credit_lines(tx, invoice, |line| !by_hand.contains(&line.price_id))
                     .await?;
             }
             _ => voiding::take_back(tx, &mut invoice).await?,
@@ -214,7 +212,6 @@ impl Found {
         self,
         tx: &mut Transaction<'_>,
         entry: &mut SubscriptionEntry,
-        charged: &BTreeSet<PriceId>,
     ) -> Result<(), Error> {
         let Self { boundary, are, invoices, .. } = self;
         let bills = !are.is_empty();
@@ -229,14 +226,15 @@ impl Found {
                 }
                 InvoiceStatus::Void => is_billed = true,
                 _ if invoice.is_unpaid() => {
-                    let lines =
-                        invoice.lines.iter().filter(|line| !charged.contains(&line.price_id));
+                    let own = prices::by_hand(tx, &invoice.lines).await?;
+                    let lines = invoice.lines.iter().filter(|line| own.contains(&line.price_id));
                     by_hand.extend(lines.cloned());
                     voiding::take_back(tx, &mut invoice).await?;
                     is_taken_back = true;
                 }
                 InvoiceStatus::Paid => {
-                    crediting::credit_lines(tx, invoice, |line| charged.contains(&line.price_id))
+                    let own = prices::by_hand(tx, &invoice.lines).await?;
+                    crediting::credit_lines(tx, invoice, |line| !own.contains(&line.price_id))
                         .await?;
                     is_taken_back = true;
                 }

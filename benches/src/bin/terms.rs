@@ -1,0 +1,181 @@
+//! Prints what an event costs under terms of several kinds, beside those of one price and in one run, with a short
+//! history and with one of a year: `terms [memory|fjall|sled] [--rounds N]`.
+
+#![expect(clippy::float_arithmetic, reason = "a bench prints ratios")]
+
+use std::time::Duration;
+
+use accrue::{
+    Account, AccountId, Billing, CustomerId, Decimal, ManualClock, Name, PlanId, PropertyName,
+    SeededEntropy, Timestamp,
+    price::{
+        Cadence, Cycle, Model, NewDimensionalPriceConfiguration, NewDimensionalPriceGroup, Unit,
+    },
+};
+use accrue_benches::{Backend, Outcome, Priced, call, now, subscribe};
+use clap::Parser as _;
+use pollster::block_on;
+
+/// Events of a batch, of so many customers.
+const BATCH: usize = 500;
+const CUSTOMERS: usize = 8;
+
+#[expect(clippy::print_stdout, reason = "this prints a table")]
+fn main() -> Outcome<()> {
+    let Arguments { backend, rounds } = Arguments::parse();
+    let folder = tempfile::tempdir()?;
+    let mut all = Vec::new();
+    for (name, terms) in TERMS {
+        let store = backend.open(&folder.path().join(name))?;
+        let clock = ManualClock::at(Timestamp::parse("2026-03-01T00:00:00Z")?);
+        let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
+        all.push(block_on(Side::new(name, *terms, billing, clock))?);
+    }
+    println!("{backend}, batches of {BATCH} events of {CUSTOMERS} customers");
+    let early = block_on(measure(&mut all, rounds))?;
+    for month in 1..=12 {
+        for side in &mut all {
+            block_on(side.month(month))?;
+        }
+    }
+    let late = block_on(measure(&mut all, rounds))?;
+    let heads = ["µs an event", "ratio", "after a year", "ratio", "late / early"];
+    let heads = heads.map(|head| format!("{head:>13}"));
+    println!("{:<28} {}", "", heads.join(" "));
+    let [first, last] = [&early, &late].map(|of| of.first().copied().unwrap_or_default());
+    let events = f64::from(u32::try_from(BATCH * rounds)?);
+    for ((side, early), late) in all.iter().zip(&early).zip(&late) {
+        let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
+        let each = |of: &Duration| of.as_secs_f64() * 1e6 / events;
+        println!(
+            "{:<28} {:>13.2} {:>13.2} {:>13.2} {:>13.2} {:>13.2}",
+            side.name,
+            each(early),
+            ratio(*early, first),
+            each(late),
+            ratio(*late, last),
+            ratio(*late, *early),
+        );
+    }
+    Ok(())
+}
+
+/// Which terms a plan has.
+#[derive(Clone, Copy)]
+struct Terms {
+    cadences: bool,
+    groups: bool,
+}
+
+const TERMS: &[(&str, Terms)] = &[
+    ("one price", Terms { cadences: false, groups: false }),
+    ("five cadences", Terms { cadences: true, groups: false }),
+    ("ten groups", Terms { cadences: false, groups: true }),
+    ("five cadences, ten groups", Terms { cadences: true, groups: true }),
+];
+
+/// Regions that events are of.
+const REGIONS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
+struct Side {
+    name: &'static str,
+    billing: Billing,
+    account: Account,
+    clock: ManualClock,
+    customers: Vec<CustomerId>,
+    events: usize,
+}
+
+impl Side {
+    async fn new(
+        name: &'static str,
+        terms: Terms,
+        billing: Billing,
+        clock: ManualClock,
+    ) -> Outcome<Self> {
+        let account = billing.account(AccountId::parse("bench")?);
+        let plan = plan(&account, terms).await?;
+        let mut customers = Vec::new();
+        for _ in 0..CUSTOMERS {
+            customers.push(subscribe(&account, plan).await?);
+        }
+        Ok(Self { name, billing, account, clock, customers, events: 0 })
+    }
+
+    async fn batch(&mut self) -> Outcome<Duration> {
+        let numbers = self.events..self.events + BATCH;
+        self.events = numbers.end;
+        let events = numbers.map(|number| {
+            let customer = self.customers.get(number % CUSTOMERS).ok_or("a customer")?;
+            let region = REGIONS.get(number % REGIONS.len()).ok_or("a region")?;
+            call(*customer, number, &self.clock, &[("region", *region)])
+        });
+        let events = events.collect::<Outcome<Vec<_>>>()?;
+        let start = now();
+        self.account.ingest(events).await?;
+        Ok(start.elapsed())
+    }
+
+    /// Uses something each day of a month, and lets it pass.
+    async fn month(&mut self, month: u32) -> Outcome<()> {
+        let (year, month) = if month < 10 { (2026, month + 3) } else { (2027, month - 9) };
+        for day in [2, 9, 16, 23] {
+            self.clock.set(Timestamp::parse(&format!("{year}-{month:02}-{day:02}T00:00:00Z"))?);
+            self.batch().await?;
+            while self.billing.tick(100).await?.more {}
+        }
+        Ok(())
+    }
+}
+
+async fn plan(account: &Account, Terms { cadences, groups }: Terms) -> Outcome<PlanId> {
+    let priced = Priced::new(account).await?;
+    let all = [
+        Cadence::Monthly,
+        Cadence::Quarterly,
+        Cadence::SemiAnnual,
+        Cadence::Annual,
+        Cadence::Custom(Cycle::Days(7)),
+    ];
+    let mut prices = Vec::new();
+    for (number, cadence) in all.into_iter().take(if cadences { 5 } else { 1 }).enumerate() {
+        if number > 0 || !groups {
+            prices.push(priced.usage(&format!("calls {number}"), cadence)?);
+        }
+    }
+    if groups {
+        let region = vec![PropertyName::parse("region")?];
+        let new = NewDimensionalPriceGroup::new(Name::parse("regions")?, priced.metric(), region);
+        let group = account.create_dimensional_price_group(new).await?.id;
+        for region in REGIONS {
+            let own = NewDimensionalPriceConfiguration::new(group, [region]);
+            let model = Model::Unit(Unit::new(Decimal::parse("0.01")?));
+            prices.push(priced.price(region, Cadence::Monthly)?.usage_of(own, model));
+        }
+    }
+    priced.plan(account, prices).await
+}
+
+/// Lets the sides ingest in turns, and returns how long each took.
+async fn measure(sides: &mut [Side], rounds: usize) -> Outcome<Vec<Duration>> {
+    let mut took = vec![Duration::ZERO; sides.len()];
+    for _ in 0..rounds {
+        for (side, took) in sides.iter_mut().zip(&mut took) {
+            *took += side.batch().await?;
+        }
+    }
+    Ok(took)
+}
+
+/// Prints what an event costs under terms of several kinds, beside those of one price and in one run, with a short
+/// history and with one of a year.
+#[derive(clap::Parser)]
+#[command(name = "terms", verbatim_doc_comment)]
+struct Arguments {
+    /// Where the accounts are kept
+    #[arg(value_enum, default_value_t = Backend::Memory)]
+    backend: Backend,
+    /// How many batches each ingests, early and late
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    rounds: usize,
+}
