@@ -4,8 +4,8 @@ use accrue::{
     CivilDate, Decimal, ErrorKind,
     invoice::{Invoice, LineSubject, NewInvoiceLine, Payment},
     subscription::{
-        ChangeTiming, FeeQuantityChange, IntervalChanges, IntervalDate, NewPriceInterval,
-        PriceIntervalEdit,
+        Cancellation, ChangeTiming, FeeQuantityChange, IntervalChanges, IntervalDate,
+        NewPriceInterval, PriceIntervalEdit,
     },
 };
 
@@ -205,4 +205,22 @@ fn what_was_billed_of_a_price_that_has_no_interval_any_more_is_no_line_by_hand()
     let february = changed.settled().into_iter().filter(|of| of.contains("2027-02-01"));
     let february: Vec<_> = february.collect();
     assert!(february.iter().all(|of| !of.contains("fee 310")), "{february:?}");
+}
+
+#[test]
+fn a_quantity_that_changes_twice_at_one_instant_is_billed_as_it_is_left() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("310")]);
+    let fixture = changed.fixture();
+    fixture.tick_at("2027-01-02T00:00:00Z");
+    let fee = changed.subscription.price_intervals[0].price_id;
+    for quantity in ["0", "1"] {
+        let change = FeeQuantityChange::immediate(fee, number(quantity));
+        run(fixture.account.update_fixed_fee_quantity(changed.subscription.id, change)).unwrap();
+    }
+    assert_eq!(changed.notes(), Vec::<String>::new(), "the note of the first is void");
+    let end = Cancellation::EndOfSubscriptionTerm;
+    run(fixture.account.cancel_subscription(changed.subscription.id, end)).unwrap();
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let total: Decimal = fixture.invoices(SETTLED).iter().map(|of| of.total.clone()).sum();
+    assert_eq!(total, number("310"));
 }

@@ -140,15 +140,18 @@ pub(super) async fn take_off(
 /// come to more than what was billed nothing happens to that.
 pub(super) async fn settle(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     since: Timestamp,
     at: Timestamp,
 ) -> Result<(), Error> {
     let fees = prices::card(tx, entry).await?.in_advance_around(since);
-    match Excess::read(tx, entry, &fees).await? {
-        Some(excess) => excess.credit(tx, since, at).await.map(|_| ()),
-        None => Ok(()),
+    let Some(excess) = Excess::read(tx, entry, &fees).await? else { return Ok(()) };
+    let notes = excess.credit(tx, since, at).await?;
+    // What has cut the fees short may be taken back.
+    if let Some(invoicing) = &mut entry.invoicing {
+        invoicing.cut.extend(notes);
     }
+    Ok(())
 }
 
 /// Credits what the end of a subscription cuts short of fees in advance, once it has moved (invoicing 10.6):

@@ -225,7 +225,7 @@ pub(in crate::engine) async fn is_automatic(
 /// that.
 async fn credit_alone(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<(), Error> {
