@@ -114,8 +114,8 @@ impl Subscription {
             return refuse(format!("{at} is not before the end of the subscription, {end}"));
         }
         let (begin, until) = (self.change_before(at), self.changes_plan_after(at));
-        let plans = self.plan_intervals.iter().filter(|of| !of.is_later_phase);
-        if let Some(of) = plans.into_iter().find(|of| at < of.start_date && of.start_date <= now) {
+        let mut plans = self.plan_intervals.iter().filter(|of| !of.is_later_phase);
+        if let Some(of) = plans.find(|of| at < of.start_date && of.start_date <= now) {
             let since = of.start_date;
             return refuse(format!("the subscription is on another plan or version since {since}"));
         }

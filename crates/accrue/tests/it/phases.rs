@@ -215,6 +215,10 @@ fn subscriptions_5_1_every_price_and_adjustment_is_of_a_phase() {
     assert!(detail(plan(endless, vec![], vec![])).contains("has no end, and others follow"));
     let nothing = vec![NewPhase::lasting(PhaseDuration::months(0))];
     assert_eq!(refused(fixture, plan(nothing, vec![], vec![])).0, ErrorKind::RequestValidation);
+    let many = |count| vec![NewPhase::lasting(PhaseDuration::months(1)); count];
+    run(plan(many(accrue::limits::PHASES), vec![], vec![])).unwrap();
+    let more = plan(many(accrue::limits::PHASES + 1), vec![], vec![]);
+    assert_eq!(refused(fixture, more).0, ErrorKind::RequestValidation);
     let alone = refused(fixture, fixture.account.create_price(in_phase(1, fee())));
     assert_eq!(alone.0, ErrorKind::RequestValidation);
 }

@@ -140,6 +140,11 @@ fn subscriptions_1_7_4_what_exceeds_the_maximum_of_the_plan_bills_normally() {
     on.uses("b", END, "150");
     assert_eq!(on.cost(&made, END, MAY), ("30".to_owned(), "30".to_owned()), "once");
 
+    fixture.tick();
+    let longest = |days| on.call(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(days)));
+    let found = refused(fixture, longest(accrue::limits::TRIAL_DAYS + 1));
+    assert_eq!(found.0, accrue::ErrorKind::RequestValidation);
+    run(longest(accrue::limits::TRIAL_DAYS)).unwrap();
     let without = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(0)));
     assert_eq!((without.trial, without.price_intervals.len()), (None, 2), "0 skips it");
     let longer = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(30)));
