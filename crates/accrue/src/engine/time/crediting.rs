@@ -194,17 +194,19 @@ pub(super) async fn take_back_notes(
     fees: &BTreeMap<PriceId, Timestamp>,
 ) -> Result<BTreeSet<FeeCycle>, Error> {
     let now = tx.now;
-    let short = match Excess::read(tx, entry, fees).await? {
-        Some(excess) => excess.short(),
-        None => BTreeSet::new(),
-    };
+    let mut short = short_cycles(tx, entry, fees).await?;
     let cut = entry.invoicing.as_ref().map(|of| of.cut.clone()).unwrap_or_default();
     if short.is_empty() || cut.is_empty() {
         return Ok(short);
     }
     let card = prices::card(tx, entry).await?;
     let mut kept = Vec::new();
-    for id in cut {
+    // What was cut last is taken back first, and no more than that comes to.
+    for id in cut.into_iter().rev() {
+        if short.is_empty() {
+            kept.push(id);
+            continue;
+        }
         let mut note = credit_notes::credit_note(tx, id).await?;
         let invoice = invoices::invoice(tx, note.invoice_id).await?;
         if note.voided_at.is_some() || invoice.status == InvoiceStatus::Void {
@@ -215,14 +217,26 @@ pub(super) async fn take_back_notes(
             |line: &InvoiceLine| short.contains(&card.cycle_of(line.price_id, line.period.start()));
         if invoice.lines.iter().any(|line| is_of(line) && is_short(line)) {
             void(tx, &mut note, invoice, now).await?;
+            short = short_cycles(tx, entry, fees).await?;
         } else {
             kept.push(id);
         }
     }
+    kept.reverse();
     if let Some(invoicing) = &mut entry.invoicing {
         invoicing.cut = kept;
     }
-    Ok(Excess::read(tx, entry, fees).await?.map(|excess| excess.short()).unwrap_or_default())
+    Ok(short)
+}
+
+/// Cycles of fees that come to more than what was billed for them.
+async fn short_cycles(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    fees: &BTreeMap<PriceId, Timestamp>,
+) -> Result<BTreeSet<FeeCycle>, Error> {
+    let excess = Excess::read(tx, entry, fees).await?;
+    Ok(excess.map(|excess| excess.short()).unwrap_or_default())
 }
 
 /// Credits what some fees were billed for beyond what they come to, since they are cut short from an instant on.
