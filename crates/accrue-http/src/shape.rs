@@ -16,7 +16,7 @@ pub(crate) use self::{
     },
     schema::{Describe, Named, Object, Property, Schema, Side},
     values::{
-        Demanded, LooseAmount, MetadataIn, Moment, NoRows, Nothing, Sparse, Whole, Word, Words,
+        LooseAmount, MetadataIn, Moment, NoRows, Nothing, Sparse, Whole, Word, Words,
         metadata_update, new_metadata,
     },
 };

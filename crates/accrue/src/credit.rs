@@ -20,7 +20,7 @@ mod top_up;
 
 pub use self::{
     balance::CreditBalance,
-    block::{BlockSource, BlockStatus, CreditBlock},
+    block::{BlockAllocation, BlockSource, BlockStatus, CreditBlock},
     entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
     filter::{CreditBlockFilter, LedgerFilter},
     new::{LedgerChange, NewBlock, NewLedgerEntry},

@@ -1,6 +1,7 @@
 //! Prices: they turn usage, or a fixed quantity of each period, into amounts.
 
 mod adjustment;
+mod allocation;
 mod builder;
 mod cadence;
 mod dimensional;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::adjustment::Share;
 pub use self::{
     adjustment::{Adjustment, Adjustments, Discount, DiscountTier},
+    allocation::{AllocationExpiry, CreditAllocation, NewAllocationPrice},
     builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
     dimensional::{DimensionalPriceConfiguration, NewDimensionalPriceConfiguration},
@@ -53,6 +55,7 @@ pub(crate) use self::{
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetadataUpdate,
     MetricId, Name, PriceId, PricingUnit, PropertyName, Timestamp,
+    expression::Expression,
     meter::{CellId, Cells, Meter, Values},
 };
 
@@ -91,6 +94,9 @@ pub struct Price {
     /// Allocations of each of these licenses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
+    /// Credits that it gives with each of its periods, where it is an allocation (subscriptions 9.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit_allocation: Option<CreditAllocation>,
     /// Phase of its plan that it is charged in, where that has phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_phase_order: Option<PhaseOrder>,
@@ -210,22 +216,28 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
-    /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
-    /// metrics.
-    pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
-        let is_divided = self.dimensional_price_configuration.is_some()
+    /// Returns the meter that is needed to rate usage that a condition holds for, where that is no whole metric, as
+    /// of a revision of the metrics.
+    pub(crate) fn meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
+        let is_divided = filter.is_some()
+            || self.dimensional_price_configuration.is_some()
             || matches!(self.charge.model(), Model::Matrix(_));
-        self.meter_by(Vec::new(), since).filter(|_| is_divided)
+        self.meter_by(filter, Vec::new(), since).filter(|_| is_divided)
     }
 
     /// Returns the meter of its usage, in groups by some properties; none of a fee.
-    fn meter_by(&self, group_by: Vec<PropertyName>, since: u64) -> Option<Meter> {
+    fn meter_by(
+        &self,
+        filter: Option<&Expression>,
+        group_by: Vec<PropertyName>,
+        since: u64,
+    ) -> Option<Meter> {
         let Charge::Usage { metric_id, model } = &self.charge else { return None };
         let cells = match model {
             Model::Matrix(matrix) => cells_of(matrix),
             _ => Cells::default(),
         };
-        let meter = Meter::new(*metric_id, None, group_by, cells, since);
+        let meter = Meter::new(*metric_id, filter.cloned(), group_by, cells, since);
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
             None => meter,
@@ -248,9 +260,9 @@ impl Price {
         (quantity.total(), model.rate(&quantity).amount)
     }
 
-    /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
-    pub(crate) fn cells(&self) -> Vec<CellId> {
-        match (self.meter(0), self.charge.model()) {
+    /// Returns the cells that are added up to rate usage that a condition holds for, in the order of the model; none for a fee.
+    pub(crate) fn cells(&self, filter: Option<&Expression>) -> Vec<CellId> {
+        match (self.meter(filter, 0), self.charge.model()) {
             (Some(meter), Model::Matrix(matrix)) => meter.only_cells(matrix.values()),
             (Some(meter), _) => meter.only_cells([]),
             (None, _) => self.charge.metric_id().into_iter().map(CellId::from).collect(),
@@ -259,13 +271,17 @@ impl Price {
 
     /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down
     /// by; as of a revision of the metrics.
-    pub(crate) fn meters(&self, since: u64) -> impl Iterator<Item = Meter> {
-        self.meter(since).into_iter().chain(self.grouping_meter(since))
+    pub(crate) fn meters(
+        &self,
+        filter: Option<&Expression>,
+        since: u64,
+    ) -> impl Iterator<Item = Meter> {
+        self.meter(filter, since).into_iter().chain(self.grouping_meter(filter, since))
     }
 
     /// Returns the meter that invoices break its usage down by.
-    pub(crate) fn grouping_meter(&self, since: u64) -> Option<Meter> {
-        self.meter_by(vec![self.invoice_grouping_key.clone()?], since)
+    pub(crate) fn grouping_meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
+        self.meter_by(filter, vec![self.invoice_grouping_key.clone()?], since)
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of

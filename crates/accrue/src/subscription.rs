@@ -8,6 +8,7 @@ mod differences;
 mod entry;
 mod fee_quantity;
 mod filter;
+mod given;
 mod interval;
 mod interval_changes;
 mod interval_edits;
@@ -62,6 +63,7 @@ pub use self::{
 pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
+    given::Given,
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     migration::{Replaced, VersionMove},
@@ -76,7 +78,7 @@ pub(crate) use self::{
 };
 use crate::{
     Carried, Currency, CustomerId, Error, Metadata, Name, PlanId, SubscriptionId, Timestamp, Zone,
-    limits, plan::PlanVersion, price::Cycle,
+    expression::Expression, limits, plan::PlanVersion, price::Cycle,
 };
 
 /// Subscription: a customer on a version of a plan, from an instant on.
@@ -106,6 +108,9 @@ pub struct Subscription {
     pub anchored_at: Option<Timestamp>,
     /// Currency that it is invoiced in: its plan's.
     pub currency: Currency,
+    /// Condition on the events that count for its prices, where these have no other (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
     /// Plans that it is on, one after the other; none where it has always been on one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan_intervals: Vec<PlanInterval>,

@@ -265,11 +265,24 @@ fn configuration(price: &Price) -> Markup {
     rows = html! {
         (rows)
         @if let Some(rate) = &price.conversion_rate { tr { th scope="row" { "One " (unit) " is invoiced as" } td.number { (grouped(rate)) } } }
+        @if let Some(of) = &price.credit_allocation { (gives(price, of)) }
         @if let Some(key) = &price.invoice_grouping_key { tr { th scope="row" { "Lines of invoices are broken down by" } td { code { (key) } } } }
         @if let Some(of) = &price.dimensional_price_configuration { tr { th scope="row" { "Only events with the values" } td { (of.dimension_values.join(", ")) } } }
         (adjustments(&price.adjustments))
     };
     table(&caption, &[Text("Of"), Number("Amount")], &rows)
+}
+
+/// Shows the credits that a price gives with each of its periods.
+fn gives(price: &Price, of: &CreditAllocation) -> Markup {
+    let Charge::Fixed { quantity, .. } = &price.charge else { return html! {} };
+    let rest = match of.expiry {
+        AllocationExpiry::Never => "whose rest is there in the next one".to_owned(),
+        AllocationExpiry::EndOfCadence => "whose rest is lost with it".to_owned(),
+        AllocationExpiry::After(time) => format!("whose rest is lost after {time}"),
+        _ => String::new(),
+    };
+    html! { tr { th scope="row" { "Each period gives " (of.currency) ", " (rest) } td.number { (grouped(quantity)) } } }
 }
 
 fn tiers(of: &Tiered, unit: &PricingUnit) -> Markup {

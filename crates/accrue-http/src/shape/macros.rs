@@ -34,11 +34,10 @@ macro_rules! request {
                         name: $crate::shape::name!($field $($wire)?),
                         description: $crate::shape::words(&[$($field_doc),*]),
                         schema: <$type as $crate::shape::Describe>::schema(),
-                        is_required: <$type as $crate::shape::Describe>::IS_DEMANDED
-                            || matches!(
-                                <$type as $crate::shape::Read>::absent(),
-                                $crate::shape::Absent::Refused
-                            ),
+                        is_required: matches!(
+                            <$type as $crate::shape::Read>::absent(),
+                            $crate::shape::Absent::Refused
+                        ),
                     },)*],
                 })
             }

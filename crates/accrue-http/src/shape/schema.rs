@@ -87,10 +87,6 @@ pub(crate) trait Describe {
     /// Whether a member of the type may be left out of an answer.
     const IS_SPARSE: bool = false;
 
-    /// Whether a member of the type has to be given, although its reader lets others tell that it is
-    /// missing.
-    const IS_DEMANDED: bool = false;
-
     fn schema() -> Schema;
 
     /// Tells whether a member is left out of an answer.

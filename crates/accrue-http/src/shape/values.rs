@@ -12,7 +12,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{Absent, Describe, Maybe, Read, Reader, Schema, Source, member, texts};
+use super::{Describe, Maybe, Read, Reader, Schema, Source, member, texts};
 use crate::json::Json;
 
 const NO_CONTROL_CHARACTERS: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
@@ -217,28 +217,6 @@ impl<T: Describe> Describe for Sparse<T> {
 
     fn is_left_out(&self) -> bool {
         self.0.is_none()
-    }
-}
-
-/// A member of a request that has to be given, where others than its reader tell that it is missing.
-#[derive(Clone, Debug)]
-pub(crate) struct Demanded<T>(pub(crate) Option<T>);
-
-impl<T: Read> Read for Demanded<T> {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        Option::read(json, at, reader).map(Self)
-    }
-
-    fn absent() -> Absent<Self> {
-        Absent::Is(Self(None))
-    }
-}
-
-impl<T: Describe> Describe for Demanded<T> {
-    const IS_DEMANDED: bool = true;
-
-    fn schema() -> Schema {
-        T::schema()
     }
 }
 

@@ -11,10 +11,11 @@ use super::{
     invoices::InvoiceMinified,
     pages::Limit,
     price_filters::PriceFilter,
+    prices::CreditAllocation,
 };
 use crate::{
     problem::Problem,
-    shape::{MetadataIn, Moment, choices, metadata_update, request, response},
+    shape::{MetadataIn, Moment, Sparse, choices, metadata_update, request, response},
 };
 
 request! {
@@ -66,6 +67,8 @@ response! {
         filters: Vec<PriceFilter>,
         /// Source of the credits.
         credit_block_source: BlockSource,
+        /// Allocation that gave it; absent where none did.
+        credit_allocation: Sparse<CreditAllocation>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
@@ -79,7 +82,7 @@ response! {
     }
 }
 
-/// The source of the credits of a block. Nothing comes from allocations and commitments so far.
+/// The source of the credits of a block. Nothing comes from commitments.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BlockSource {
@@ -151,8 +154,15 @@ impl From<&credit::CreditBlock> for CreditBlock {
             filters: block.filters.iter().map(PriceFilter::from).collect(),
             credit_block_source: match block.source {
                 credit::BlockSource::TopUp => BlockSource::TopUp,
+                credit::BlockSource::Allocation => BlockSource::Allocation,
                 _ => BlockSource::Manual,
             },
+            credit_allocation: Sparse(
+                block
+                    .allocation
+                    .as_deref()
+                    .map(|of| CreditAllocation::of(&of.terms, Some(of.item_id))),
+            ),
             metadata: block.metadata.clone(),
         }
     }

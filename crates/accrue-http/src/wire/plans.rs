@@ -8,7 +8,7 @@ use accrue::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
     },
-    price::{self, NewAdjustment, NewPrice, ScopedAdjustment},
+    price::{self, NewAdjustment, NewPrice, PhaseOrder, ScopedAdjustment},
     related::Related,
 };
 
@@ -22,13 +22,13 @@ use super::{
     not_built::{AnyObject, NotBuilt},
     pages::Limit,
     phases::{self, NewPlanPhase, PhaseNumber, PlanPhase, PlanVersionPhase, TrialConfig, phases},
-    prices::{PlanPriceIn, Price},
+    prices::{NewAllocationPriceIn, PlanPriceIn, Price},
 };
 use crate::{
     json::Json,
-    problem::{Problem, Violations},
+    problem::Problem,
     shape::{
-        Demanded, Describe, Maybe, MetadataIn, Moment, Nothing, Read, Reader, Schema, Whole, Words,
+        Describe, Fields, Maybe, MetadataIn, Moment, Nothing, Read, Reader, Schema, Whole, Words,
         choices, metadata_update, new_metadata, request, response,
     },
     wire::dates::{Date, created},
@@ -62,11 +62,11 @@ request! {
     }
 
     /// A price of a version to create.
-    pub(crate) struct NewPlanPrice {
+    pub(crate) struct NewPlanPrice => names_one_price {
         /// Price.
-        price: Demanded<PlanPriceIn>,
-        /// Credits that are given each cycle: not available until allocations are built.
-        allocation_price: Option<NotBuilt<AnyObject>>,
+        price: Option<PlanPriceIn>,
+        /// Credits that are given with each period, in place of a price.
+        allocation_price: Option<NewAllocationPriceIn>,
         /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Number of the phase that the price is of, where the plan has phases.
@@ -114,13 +114,13 @@ request! {
     }
 
     /// A price to replace by another.
-    pub(crate) struct ReplacedPrice {
+    pub(crate) struct ReplacedPrice => names_one_price {
         /// Id of the price to replace.
         replaces_price_id: PriceId,
         /// Price that takes its place.
-        price: Demanded<PlanPriceIn>,
-        /// Credits that are given each cycle: not available until allocations are built.
-        allocation_price: Option<NotBuilt<AnyObject>>,
+        price: Option<PlanPriceIn>,
+        /// Credits that are given with each period, in place of a price.
+        allocation_price: Option<NewAllocationPriceIn>,
         /// Credits for each license: not available until usage draws from them.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Number of the phase that the price is of, where the plan has phases.
@@ -281,11 +281,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
 
     fn try_from(new: NewPlan) -> Result<Self, Problem> {
         let mut plan = Self::new(new.name, new.currency);
-        let mut violations = Violations::default();
-        plan.prices = added("/prices", new.prices, new.currency, &mut violations);
-        if !violations.is_empty() {
-            return Err(violations.into());
-        }
+        plan.prices = added(new.prices, new.currency);
         plan.adjustments = new.adjustments.into_iter().flatten().map(NewAdjustment::from).collect();
         plan.phases = phases(new.plan_phases)?;
         plan.external_plan_id = new.external_plan_id;
@@ -302,32 +298,30 @@ impl TryFrom<NewPlan> for plan::NewPlan {
     }
 }
 
-/// Makes the prices of a list, and tells of each that is missing.
-fn added(
-    at: &str,
-    prices: Vec<NewPlanPrice>,
-    currency: Currency,
-    violations: &mut Violations,
-) -> Vec<plan::PlanPrice> {
-    let prices = prices.into_iter().enumerate();
-    let given = |(index, new): (usize, NewPlanPrice)| {
-        let phase = new.plan_phase_order;
-        given((new.price, phase), currency, || format!("{at}/{index}"), violations)
+fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
+    fields.names_one_of(&["price", "allocation_price"], reader);
+}
+
+/// Makes the prices of a list.
+fn added(prices: Vec<NewPlanPrice>, currency: Currency) -> Vec<plan::PlanPrice> {
+    let prices = prices.into_iter();
+    let given = |new: NewPlanPrice| {
+        let phase = new.plan_phase_order.map(phases::phase);
+        given((new.price, new.allocation_price), phase, currency)
     };
     prices.filter_map(given).collect()
 }
 
 fn given(
-    (Demanded(price), phase): (Demanded<PlanPriceIn>, Option<PhaseNumber>),
+    (price, allocation): (Option<PlanPriceIn>, Option<NewAllocationPriceIn>),
+    plan_phase_order: Option<PhaseOrder>,
     currency: Currency,
-    at: impl Fn() -> String,
-    violations: &mut Violations,
 ) -> Option<plan::PlanPrice> {
-    if price.is_none() {
-        violations.push(format!("{}/price", at()), "is missing");
-    }
-    let plan_phase_order = phase.map(phases::phase);
-    price.map(|price| NewPrice { plan_phase_order, ..price.into_price(currency) }.into())
+    let price = price.map(|of| NewPrice { plan_phase_order, ..of.into_price(currency) }.into());
+    price.or_else(|| {
+        let of = allocation?.into_price();
+        Some(price::NewAllocationPrice { plan_phase_order, ..of }.into())
+    })
 }
 
 impl From<NewPlanAdjustment> for NewAdjustment {
@@ -352,9 +346,7 @@ impl From<UpdatePlan> for PlanUpdate {
 impl NewVersion {
     /// Makes the change for the engine, of a plan that is invoiced in a currency.
     pub(crate) fn into_change(self, currency: Currency) -> Result<PlanVersionChange, Problem> {
-        let mut violations = Violations::default();
-        let added = self.add_prices.unwrap_or_default();
-        let add = self::added("/add_prices", added, currency, &mut violations);
+        let add = added(self.add_prices.unwrap_or_default(), currency);
         let mut price_phases = BTreeMap::new();
         let mut note = |id: PriceId, said: Option<PhaseNumber>| {
             price_phases.extend(said.map(|said| (id, phases::phase(said))));
@@ -363,16 +355,12 @@ impl NewVersion {
         let removed = self.remove_prices.into_iter().flatten();
         let removed: Vec<_> =
             removed.map(|removed| note(removed.price_id, removed.plan_phase_order)).collect();
-        let replaced = self.replace_prices.into_iter().flatten().enumerate();
-        let replaced = replaced.filter_map(|(index, replaced)| {
-            let at = || format!("/replace_prices/{index}");
-            let price = given((replaced.price, None), currency, at, &mut violations)?;
+        let replaced = self.replace_prices.into_iter().flatten();
+        let replaced = replaced.filter_map(|replaced| {
+            let price = given((replaced.price, replaced.allocation_price), None, currency)?;
             Some((note(replaced.replaces_price_id, replaced.plan_phase_order), price))
         });
         let replace = replaced.collect();
-        if !violations.is_empty() {
-            return Err(violations.into());
-        }
         let adjustments = self.add_adjustments.into_iter().flatten();
         let gone: Vec<_> = self.remove_adjustments.into_iter().flatten().collect();
         let said = gone

@@ -1,5 +1,6 @@
 //! Prices on the wire (wire 5.2).
 
+mod allocation;
 mod dimensional;
 mod discount;
 mod evaluation;
@@ -16,19 +17,20 @@ use accrue::{
 };
 use serde::Serialize;
 
-use self::{
-    dimensional::DimensionalPriceConfiguration,
-    discount::PriceDiscount,
-    model::{Config, ModelType},
-    rates::StoredRate,
-};
 pub(crate) use self::{
+    allocation::{CreditAllocation, NewAllocationPriceIn},
     evaluation::{
         Evaluate, EvaluateMultiple, EvaluatePreviewEvents, EvaluatedGroup, EvaluatedPrice,
         EvaluationsIn, PriceEvaluationIn,
     },
     new::{FloatingPrice, PlanPriceIn},
     overrides::PriceOverrideIn,
+};
+use self::{
+    dimensional::DimensionalPriceConfiguration,
+    discount::PriceDiscount,
+    model::{Config, ModelType},
+    rates::StoredRate,
 };
 use crate::{
     shape::{
@@ -115,8 +117,8 @@ response! {
         dimensional_price_configuration: Option<DimensionalPriceConfiguration>,
         /// Type of the licenses that it is for.
         license_type: Option<LicenseType>,
-        /// Always null: no price gives credits.
-        credit_allocation: Nothing,
+        /// Credits that it gives with each of its periods, where it is an allocation.
+        credit_allocation: Option<CreditAllocation>,
         /// Always null: no price is made of others.
         composite_price_filters: Nothing,
         /// Number of the phase that it is of, where its plan has phases.
@@ -281,7 +283,10 @@ impl Price {
                 .license_type_id
                 .and_then(|id| related.license_type(id))
                 .map(LicenseType::from),
-            credit_allocation: Nothing,
+            credit_allocation: price
+                .credit_allocation
+                .as_ref()
+                .map(|of| CreditAllocation::of(of, None)),
             composite_price_filters: Nothing,
             plan_phase_order: price.plan_phase_order.map(PhaseOrder::number),
             replaces_price_id: None,

@@ -198,7 +198,6 @@ fn subscriptions_2_8_what_is_wrong_with_a_change_of_intervals_is_told_where() {
     let unknown = json!({"edit": [{"price_interval_id": "nobody"}]});
     shop.host.post(&path, unknown).error(404, "404-resource-not-found");
     for part in [
-        json!({"filter": "model = 'a'"}),
         json!({"usage_customer_ids": ["x"]}),
         json!({"can_defer_billing": true}),
         json!({"metric_parameter_overrides": {"a": 1}}),

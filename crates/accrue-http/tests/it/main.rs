@@ -9,6 +9,7 @@
 
 mod adjustments;
 mod alerts;
+mod allocation_prices;
 mod at_once;
 mod auth;
 mod backfill_states;

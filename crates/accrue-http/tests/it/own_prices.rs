@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::subscriptions::Shop;
+use crate::subscriptions::{Shop, path};
 
 impl Shop {
     fn id(&self, place: usize) -> &Value {
@@ -209,4 +209,34 @@ fn subscriptions_1_6_price_overrides_over_http() {
     let changed = shop.host.post(&path, change).ok(StatusCode::OK);
     let last = changed["fixed_fee_quantity_schedule"].as_array().unwrap().last().unwrap();
     assert_eq!(last["quantity"], 5);
+}
+
+#[test]
+fn subscriptions_1_5_a_filter_is_shown_and_counts() {
+    let shop = Shop::new();
+    let text = "model = 'small'";
+    let subscription = shop.subscribe(json!({"filter": text}));
+    let interval = &subscription["price_intervals"][0];
+    assert_eq!(interval["filter"], text);
+    shop.use_tokens("a", 5, "small");
+    shop.use_tokens("b", 7, "large");
+    let costs = shop.host.get(&path(&subscription, "/costs?view_mode=cumulative"));
+    let costs = costs.ok(StatusCode::OK);
+    let per_price = costs["data"][0]["per_price_costs"].as_array().unwrap();
+    let usage = per_price.iter().find(|of| of["price_id"] == interval["price"]["id"]).unwrap();
+    assert_eq!((&usage["quantity"], &usage["total"]), (&json!(5), &json!("2.50")));
+
+    let edit = |filter: Value| {
+        let edit = json!({"price_interval_id": interval["id"], "filter": filter});
+        let changed =
+            shop.host.post(&path(&subscription, "/price_intervals"), json!({"edit": [edit]}));
+        changed.ok(StatusCode::OK)["price_intervals"][0]["filter"].clone()
+    };
+    assert_eq!(edit(json!("model = 'large'")), "model = 'large'");
+    assert_eq!(edit(Value::Null), Value::Null);
+    let new = json!({
+        "external_customer_id": "ada", "external_plan_id": "pro", "filter": "model = ",
+    });
+    let body = shop.host.post("/v1/subscriptions", new).error(400, "400-request-validation-errors");
+    assert!(body["validation_errors"][0].as_str().unwrap().starts_with("/filter: "), "{body}");
 }

@@ -228,7 +228,6 @@ fn wire_5_3_what_no_subscription_has_is_not_available() {
     let shop = Shop::new();
     for (name, value) in [
         ("credits_overage_rate", json!(1)),
-        ("filter", json!("a = 1")),
         ("per_credit_overage_amount", json!(1)),
         ("usage_customer_ids", json!(["a"])),
     ] {

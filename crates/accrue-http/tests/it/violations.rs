@@ -62,8 +62,9 @@ fn s7_the_rules_of_a_price_are_judged_beside_fields_that_are_wrong() {
     ];
     check(&host.post("/v1/prices", price.clone()), &expect);
     let plan = json!({"name": "Pro", "currency": "USD", "prices": [{"price": price}, {}]});
-    let places: Vec<_> =
+    let mut places: Vec<_> =
         expect[..8].iter().map(|place| format!("/prices/0/price{place}")).collect();
+    places.push("/prices/1/price".to_owned());
     let places: Vec<_> = places.iter().map(String::as_str).collect();
     check(&host.post("/v1/plans", plan), &places);
     let cycle = json!({"duration": 2, "duration_unit": "month"});

@@ -120,7 +120,7 @@ pub struct EvaluatedGroup {
 impl EvaluatedGroup {
     /// Rates the usage of a group of events, by the model of a price alone.
     pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
-        let figures = price.cells().into_iter();
+        let figures = price.cells(None).into_iter();
         let used = Quantity::of(figures.map(|cell| used.figure(cell).unwrap_or_default()));
         Self {
             grouping_values,

@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CreditBlockId, CustomerId, Decimal, InvoiceId, Metadata, PricingUnit, Timestamp, TopUpId,
-    WrittenDecimal, price::PriceFilter,
+    CreditBlockId, CustomerId, Decimal, InvoiceId, ItemId, Metadata, PriceId, PricingUnit,
+    SubscriptionId, Timestamp, TopUpId, WrittenDecimal,
+    price::{CreditAllocation, PriceFilter},
 };
 
 /// A credit block (wire 4.4): credits that were given at once, and what is left of them.
@@ -41,6 +42,27 @@ pub struct CreditBlock {
     /// Where the credits come from.
     #[serde(default, skip_serializing_if = "BlockSource::is_manual")]
     pub source: BlockSource,
+    /// The allocation that gave it, where one did (subscriptions 9.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation: Option<Box<BlockAllocation>>,
+}
+
+/// The allocation that has given a credit block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BlockAllocation {
+    /// Subscription whose price it is.
+    pub subscription_id: SubscriptionId,
+    /// Price that gives the credits.
+    pub price_id: PriceId,
+    /// Item that the price sells.
+    pub item_id: ItemId,
+    /// Instant at which the block was given: the begin of a period of the price.
+    pub given_at: Timestamp,
+    /// Instant at which it expires as long as the price is in force, if ever.
+    pub expiry_date: Option<Timestamp>,
+    /// What the price gives.
+    pub terms: CreditAllocation,
 }
 
 /// Whether usage draws on a credit block.
@@ -65,6 +87,8 @@ pub enum BlockSource {
     Manual,
     /// A top-up (invoicing 13.4).
     TopUp,
+    /// An allocation of a subscription (subscriptions 9.3).
+    Allocation,
 }
 
 impl BlockStatus {

@@ -1,3 +1,4 @@
+mod allocation;
 mod amendment;
 mod blocks;
 mod deletion;

@@ -1,5 +1,6 @@
 //! What time brings, before anybody finds it undone.
 
+pub(super) mod allocations;
 pub(super) mod balances;
 pub(super) mod buying;
 pub(super) mod collecting;

@@ -147,6 +147,7 @@ impl Invoice {
             dimensional_price_configuration: None,
             license_type_id: None,
             license_allocations: Vec::new(),
+            credit_allocation: None,
             plan_phase_order: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
@@ -168,6 +169,7 @@ impl Invoice {
             tax_amounts: Vec::new(),
             amount,
             parts: Vec::new(),
+            filter: None,
         };
         self.place_by_hand(self.by_hand.len(), line, &price);
         price

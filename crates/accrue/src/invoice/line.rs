@@ -4,6 +4,7 @@ use super::TaxAmount;
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe, Timestamp,
+    expression::Expression,
     price::{Adjustment, AdjustmentScope, Model, Part, PartOf, Price, round_lines},
 };
 
@@ -47,6 +48,9 @@ pub struct InvoiceLine {
     /// the price names one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
+    /// Condition on the events that count, beside that of the metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
 }
 
 /// Adjustment of a line (invoicing 3.4).

@@ -66,7 +66,7 @@ impl Placed {
     }
 
     pub(crate) fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
-        let at = format!("{list}[{index}].price");
+        let at = format!("{list}[{index}].{}", price.field());
         Self { at, price: price.clone(), replaces: None }
     }
 

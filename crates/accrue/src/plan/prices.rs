@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
-    price::{Model, NewPrice, PhaseOrder, Price, check_beside_licenses},
+    price::{Model, NewAllocationPrice, NewPrice, PhaseOrder, Price, check_beside_licenses},
 };
 
 /// Price of a version of a plan: a new one, or an existing one.
@@ -24,15 +24,27 @@ use crate::{
 pub enum PlanPrice {
     /// Price that is created with the version.
     New(Box<NewPrice>),
+    /// Price that gives credits, and is created with the version.
+    Allocation(Box<NewAllocationPrice>),
     /// Existing price. Its item and its metric may be archived since.
     Existing(IdOr<PriceId>),
 }
 
 impl PlanPrice {
+    /// Returns the field of a request that it is given in.
+    pub(crate) const fn field(&self) -> &'static str {
+        match self {
+            Self::New(_) | Self::Existing(_) => "price",
+            Self::Allocation(_) => "allocation_price",
+        }
+    }
+
     /// Puts a new price in a phase of its plan; one that exists is in its own.
     pub(crate) fn in_phase(mut self, phase: Option<PhaseOrder>) -> Self {
-        if let Self::New(new) = &mut self {
-            new.plan_phase_order = phase;
+        match &mut self {
+            Self::New(new) => new.plan_phase_order = phase,
+            Self::Allocation(new) => new.plan_phase_order = phase,
+            Self::Existing(_) => {}
         }
         self
     }
@@ -41,6 +53,12 @@ impl PlanPrice {
 impl From<NewPrice> for PlanPrice {
     fn from(new: NewPrice) -> Self {
         Self::New(Box::new(new))
+    }
+}
+
+impl From<NewAllocationPrice> for PlanPrice {
+    fn from(new: NewAllocationPrice) -> Self {
+        Self::Allocation(Box::new(new))
     }
 }
 

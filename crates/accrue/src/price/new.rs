@@ -160,6 +160,7 @@ impl NewPrice {
             dimensional_price_configuration: configuration.transpose()?,
             license_type_id: self.license_type_id,
             license_allocations: self.license_allocations,
+            credit_allocation: None,
             plan_phase_order: self.plan_phase_order,
             metadata: self.metadata,
             carried: self.carried,
@@ -246,7 +247,7 @@ pub(super) fn invoicing_cycle(carried: &Carried) -> Result<Option<Cycle>, Error>
     Ok(Some(cycle))
 }
 
-fn check_length(field: &str, cycle: Cycle) -> Result<(), Error> {
+pub(super) fn check_length(field: &str, cycle: Cycle) -> Result<(), Error> {
     let (duration, unit, most) = match cycle {
         Cycle::Days(days) => (days, "days", limits::CYCLE_DAYS),
         Cycle::Months(months) => (months, "months", limits::CYCLE_MONTHS),

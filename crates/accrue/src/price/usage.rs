@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{Charge, Price};
-use crate::{MetricId, PricingUnit, meter::MeterId};
+use crate::{MetricId, PricingUnit, expression::Expression, meter::MeterId};
 
 /// Usage that some prices are of: what has to be added up for them, and what its amounts are in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,11 +15,13 @@ pub(crate) struct PricedUsage {
 }
 
 impl PricedUsage {
-    /// Returns the usage that some prices are of.
-    pub(crate) fn of<'p>(prices: impl IntoIterator<Item = &'p Price>) -> Self {
+    /// Returns the usage that some prices are of, each with the condition on the events that count for it.
+    pub(crate) fn of<'p>(
+        prices: impl IntoIterator<Item = (&'p Price, Option<&'p Expression>)>,
+    ) -> Self {
         let (mut meters, mut usage_units) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());
-        for price in prices {
-            meters.extend(price.meter(0).into_iter().flat_map(|meter| meter.parts()));
+        for (price, filter) in prices {
+            meters.extend(price.meter(filter, 0).into_iter().flat_map(|meter| meter.parts()));
             if let Charge::Usage { metric_id, .. } = price.charge {
                 usage_units.entry(price.currency.clone()).or_default().insert(metric_id);
             }

@@ -30,6 +30,12 @@ impl RateCard {
         place.unwrap_or(self.intervals.len())
     }
 
+    /// Returns the interval of a price that holds an instant; any of it where none does.
+    pub(crate) fn interval_of(&self, price: PriceId, at: Timestamp) -> Option<&RatedInterval> {
+        let mut own = self.intervals.iter().filter(|of| of.price.id == price);
+        own.clone().find(|of| of.periods.containing(at).is_some()).or_else(|| own.next())
+    }
+
     /// Returns the cycle of a price that holds an instant: the price with the start of that.
     pub(crate) fn cycle_of(&self, price: PriceId, at: Timestamp) -> (PriceId, Timestamp) {
         let interval = self.intervals.iter().find(|of| of.price.id == price);

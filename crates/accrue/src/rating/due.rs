@@ -225,7 +225,8 @@ impl Group {
         let has_ends = has_minimum || self.billing_mode == BillingMode::InArrear;
         let has_starts = self.billing_mode == BillingMode::InAdvance;
         let intervals = self.members.iter().filter_map(|place| card.intervals.get(*place));
-        let instants = intervals.flat_map(|of| {
+        let charged = intervals.filter(|of| !of.price.is_free_allocation());
+        let instants = charged.flat_map(|of| {
             let changes = of.quantities.keys().copied().filter(|_| has_starts);
             let changes = changes.filter(|at| of.holds(*at));
             let periods = of.next_periods(after);

@@ -25,6 +25,9 @@ impl RatedInterval {
         let Charge::Fixed { model, billing_mode, .. } = &self.price.charge else {
             return Charged::default();
         };
+        if self.price.is_free_allocation() {
+            return Charged::default();
+        }
         let has_ended = until.has_ended(period.end());
         let mut charged = Charged::default();
         for stage in self.stages(model, period) {

@@ -2,6 +2,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     Decimal, Timeframe, Timestamp,
+    expression::Expression,
     meter::CellId,
     price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
@@ -17,10 +18,14 @@ pub(crate) struct RatedInterval {
     pub(super) periods: BillingPeriods,
     /// True where only the first of the periods is charged.
     pub(super) is_once: bool,
+    /// True where a part of a cycle is charged as all of it.
+    is_whole: bool,
     /// True where its usage is on trial.
     pub(super) is_trial: bool,
     /// Cycle in which usage is invoiced within its periods.
     invoicing: Option<Cycle>,
+    /// Condition on the events that count.
+    pub(crate) filter: Option<Expression>,
 }
 
 impl RatedInterval {
@@ -33,7 +38,10 @@ impl RatedInterval {
         let periods = subscription.periods_of_interval(interval);
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
-        Self { cells: price.cells(), price, quantities, periods, is_once, is_trial, invoicing }
+        let is_whole = is_once || price.credit_allocation.is_some();
+        let cells = price.cells(interval.filter.as_ref());
+        let filter = interval.filter.clone();
+        Self { cells, price, quantities, periods, is_once, is_whole, is_trial, invoicing, filter }
     }
 
     pub(super) fn is_fee(&self) -> bool {
@@ -66,13 +74,13 @@ impl RatedInterval {
         self.periods.first().into_iter().filter(|first| first.overlaps(timeframe)).collect()
     }
 
-    /// Returns the share of a whole cycle that one of its periods is. One that is charged once has no days.
+    /// Returns the share of a whole cycle that one of its periods is. One that is charged as a whole has no days.
     pub(super) fn share(&self, period: Timeframe) -> Share {
         let Days { part, whole } = self.days(period);
         Share { part, whole, places: self.price.currency.places() }
     }
 
     pub(super) fn days(&self, stretch: Timeframe) -> Days {
-        if self.is_once { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
+        if self.is_whole { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
     }
 }

@@ -81,8 +81,8 @@ impl PriceInterval {
         let (Some(one), Some(other)) = (one, other) else {
             return one.or(other).map(|of| of.start_date);
         };
-        if (one.price_id, one.anchor, one.cadence) != (other.price_id, other.anchor, other.cadence)
-        {
+        let terms = |of: &'_ Self| (of.price_id, of.anchor, of.cadence);
+        if terms(one) != terms(other) || one.filter != other.filter {
             return Some(one.start_date.min(other.start_date));
         }
         let changes = one.quantities.keys().chain(other.quantities.keys());

@@ -62,7 +62,8 @@ impl SubscriptionEntry {
         let plan = self.next_plan().map(|of| of.start_date);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
         let invoicing = self.next_invoicing(grace).map(|(at, _)| at);
-        [notified, trial, plan, self.next_turn(), closing, invoicing].into_iter().flatten().min()
+        let turns = [self.next_turn(), self.next_given()];
+        turns.into_iter().chain([notified, trial, plan, closing, invoicing]).flatten().min()
     }
 
     /// Returns what time brings its invoices next.

@@ -3,10 +3,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BillingAnchor, BillingPeriods, FeeStretch, PlanInterval, Subscription, trial::Delayed,
+    BillingAnchor, BillingPeriods, FeeStretch, Given, PlanInterval, Subscription, trial::Delayed,
 };
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
+    expression::Expression,
     plan::PlanVersion,
     price::{Cadence, Charge, Cycle, PhaseOrder, Price},
 };
@@ -38,6 +39,9 @@ pub struct PriceInterval {
     /// Begin of a fee that waits for the end of the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delayed: Option<Box<Delayed>>,
+    /// How far it has given the credits of its periods, where it gives any (subscriptions 9.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) given: Option<Given>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where it ends with the subscription.
@@ -46,6 +50,9 @@ pub struct PriceInterval {
     pub cadence: Cadence,
     /// Day on which its periods begin.
     pub anchor: BillingAnchor,
+    /// Condition on the events that count, beside that of the metric (subscriptions 1.5). A fee has no use for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
     /// Quantities of a fee, each from an instant on, the first from the start on; none for usage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quantities: BTreeMap<Timestamp, Decimal>,
@@ -81,10 +88,12 @@ impl Cut {
             plan_phase_order: price.plan_phase_order,
             trial_of: None,
             delayed: None,
+            given: Given::of(price),
             start_date,
             end_date: None,
             cadence: price.cadence,
             anchor,
+            filter: None,
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
     }
@@ -113,6 +122,7 @@ impl PriceInterval {
     pub(super) fn replace_price(&mut self, before: &Price, after: &Price) {
         self.price_id = after.id;
         self.cadence = after.cadence;
+        self.given = Given::of(after);
         let own = |price: &Price| match &price.charge {
             Charge::Fixed { quantity, .. } => Some(quantity.clone()),
             Charge::Usage { .. } => None,
@@ -199,15 +209,18 @@ impl Subscription {
 
     /// Returns the prices that it has: also those that wait within a trial, which may come back.
     pub(crate) fn price_ids(&self) -> impl Iterator<Item = PriceId> {
+        self.all_price_intervals().map(|of| of.price_id)
+    }
+
+    /// Returns its price intervals: also those that wait within a trial.
+    pub(crate) fn all_price_intervals(&self) -> impl Iterator<Item = &PriceInterval> {
         let waiting = self.waiting.iter().flat_map(|of| &of.price_intervals);
-        self.price_intervals.iter().chain(waiting).map(|of| of.price_id)
+        self.price_intervals.iter().chain(waiting)
     }
 
     /// Tells whether a price is in force at an instant or later.
     pub(crate) fn has_price_from(&self, id: PriceId, at: Timestamp) -> bool {
-        let waiting = self.waiting.iter().flat_map(|of| &of.price_intervals);
-        let all = self.price_intervals.iter().chain(waiting);
-        let mut own = all.filter(|interval| interval.price_id == id);
+        let mut own = self.all_price_intervals().filter(|interval| interval.price_id == id);
         own.any(|of| self.end_of(of).is_none_or(|end| at < end))
     }
 

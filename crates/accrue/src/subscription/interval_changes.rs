@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::fee_quantity::check_quantity;
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp,
+    expression::Expression,
     plan::PlanPrice,
     price::{Adjustments, NewAdjustment},
 };
@@ -50,6 +51,10 @@ pub struct NewPriceInterval {
     pub quantities: Vec<(Timestamp, Decimal)>,
     /// Adjustments of this interval alone, beside the price's own.
     pub adjustments: Adjustments,
+    /// Condition on the events that count, beside that of the metric: the subscription's where none is given
+    /// (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
 }
 
 /// Edit of a price interval: what is not said stays (subscriptions 2.1).
@@ -65,6 +70,9 @@ pub struct PriceIntervalEdit {
     pub quantities: Option<Vec<(Timestamp, Decimal)>>,
     /// Day of a month on which its periods begin, 1 to 31.
     pub billing_cycle_day: Option<u8>,
+    /// Condition on the events that count, of all of the interval, what is past of it too.
+    #[serde(default)]
+    pub filter: Patch<Expression>,
 }
 
 /// Adjustment interval to add (subscriptions 2.1).
@@ -127,6 +135,7 @@ impl NewPriceInterval {
             end_date: None,
             quantities: Vec::new(),
             adjustments: Adjustments::default(),
+            filter: None,
         }
     }
 }
@@ -141,6 +150,7 @@ impl PriceIntervalEdit {
             end_date: Patch::Keep,
             quantities: None,
             billing_cycle_day: None,
+            filter: Patch::Keep,
         }
     }
 

@@ -41,6 +41,7 @@ impl Subscription {
         if let Some(day) = edit.billing_cycle_day {
             interval.anchor = interval.anchor.on_day(day);
         }
+        edit.filter.clone().apply(&mut interval.filter);
         let terms = self.grid_of(&interval);
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
@@ -80,7 +81,8 @@ impl Subscription {
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
         self.check_not_within_trial(start_date)?;
         let cut = self.cut(start_date, now);
-        let mut interval = PriceInterval { id, end_date, ..cut.interval(price) };
+        let filter = new.filter.clone().or_else(|| self.plan_at(start_date).filter);
+        let mut interval = PriceInterval { id, end_date, filter, ..cut.interval(price) };
         interval.set_quantities(price, &new.quantities)?;
         self.add_priced(&cut, interval, price, &new.adjustments)
     }
@@ -333,6 +335,9 @@ impl PriceInterval {
                 false => Err(Error::constraint("the price is of usage, which has no quantity")),
             };
         };
+        if !quantities.is_empty() {
+            price.check_gives_no_credits()?;
+        }
         self.quantities = [(self.start_date, quantity.clone())].into();
         for (at, quantity) in quantities {
             if *at < self.start_date || self.end_date.is_some_and(|end| end <= *at) {

@@ -230,8 +230,10 @@ impl Subscription {
             if let Some((start_date, end_date)) =
                 self.phase_life(price.plan_phase_order, (at, until)).filter(|_| replaced.is_empty())
             {
-                let cut = Cut { start_date, anchor: self.plan_at(start_date).anchor, ..*cut };
-                let interval = PriceInterval { end_date, ..cut.interval(price) };
+                let plan = self.plan_at(start_date);
+                let cut = Cut { start_date, anchor: plan.anchor, ..*cut };
+                let filter = plan.filter;
+                let interval = PriceInterval { end_date, filter, ..cut.interval(price) };
                 self.begin_moved(&cut, interval, (price, None), moved);
             }
             // What it takes the place of may be removed, or be another price already.
@@ -248,6 +250,7 @@ impl Subscription {
                     id: PriceIntervalId::derived(cut.created_at, &names),
                     end_date: old.end_date.into_iter().chain(until).min(),
                     plan_phase_order: old.plan_phase_order,
+                    filter: old.filter.clone(),
                     ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
                 if old.is_fee() && interval.is_fee() {

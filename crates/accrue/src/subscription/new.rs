@@ -5,6 +5,7 @@ use crate::{
     Carried, Currency, CustomerId, Error, IdOr, Metadata, Name, PlanId, RedemptionCode,
     SubscriptionId, Timestamp,
     customer::Customer,
+    expression::Expression,
     metadata,
     plan::{PhaseOrder, PlanVersion},
 };
@@ -41,6 +42,9 @@ pub struct NewSubscription {
     /// 1.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_days: Option<u32>,
+    /// Condition on the events that count for its prices, beside those of their metrics (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
     /// Code of a coupon that it redeems with its start (invoicing 11.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupon_redemption_code: Option<RedemptionCode>,
@@ -66,6 +70,7 @@ impl NewSubscription {
             adjustments: AdjustmentChanges::default(),
             initial_phase: None,
             trial_days: None,
+            filter: None,
             coupon_redemption_code: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
@@ -120,6 +125,7 @@ impl NewSubscription {
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
             currency: terms.plan.currency,
+            filter: self.filter,
             anchored_at: None,
             plan_intervals: Vec::new(),
             trial: None,

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     Carried, CarriedUpdate, Error, IdOr, PlanId, PricingUnit, RedemptionCode, SubscriptionId,
     Timestamp,
+    expression::Expression,
     plan::{PhaseOrder, PlanVersion},
     price::Price,
     time::INSTANT,
@@ -35,6 +36,10 @@ pub struct PlanChange {
     /// has one trial in its life (subscriptions 1.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_days: Option<u32>,
+    /// Condition on the events that count for its prices, beside those of their metrics: that of before is none
+    /// (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
     /// Code of a coupon that it redeems with the change.
     pub coupon_redemption_code: Option<RedemptionCode>,
     /// Fields that the engine has no use for, in place of those that it had: what is left out is gone.
@@ -94,6 +99,7 @@ impl PlanChange {
             adjustments: AdjustmentChanges::default(),
             initial_phase: None,
             trial_days: None,
+            filter: None,
             coupon_redemption_code: None,
             carried: Carried::NONE,
         }
@@ -235,6 +241,7 @@ impl Subscription {
             anchor,
             anchored_at,
             carried,
+            filter: change.filter.clone(),
             phase: None,
             is_later_phase: false,
             moved: None,

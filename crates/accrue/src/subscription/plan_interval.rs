@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{BillingAnchor, BillingPeriods, Subscription, VersionMoved};
 use crate::{
     Carried, PlanId, Timestamp,
+    expression::Expression,
     plan::{PlanPhase, PlanVersion},
     price::{Cadence, Cycle},
     time::INSTANT,
@@ -31,6 +32,9 @@ pub struct PlanInterval {
     /// Fields of the subscription that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
+    /// Condition on the events that count for its prices, where these have no other (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Expression>,
     /// Phase of the plan, where that has phases (subscriptions 1.8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<PlanPhase>,
@@ -155,6 +159,7 @@ impl Subscription {
             anchor: self.anchor,
             anchored_at: self.anchored_at.unwrap_or(self.start_date),
             carried: self.carried.clone(),
+            filter: self.filter.clone(),
             phase: None,
             is_later_phase: false,
             moved: None,
@@ -167,6 +172,7 @@ impl Subscription {
         self.anchor = of.anchor;
         self.anchored_at = Some(of.anchored_at).filter(|from| *from != self.start_date);
         self.carried = of.carried.clone();
+        self.filter = of.filter.clone();
     }
 
     /// Returns the instant that the anchor of the plan at an instant is counted from.

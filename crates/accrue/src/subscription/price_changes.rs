@@ -257,7 +257,10 @@ impl PriceChanges {
             }
             let (price, quantity, replaces) = match of.by.quantity_of_price() {
                 Some(_) if !old.charge.is_fixed() => return Err(no_quantity(old)),
-                Some(quantity) => (old.clone(), Some(quantity.clone()), None),
+                Some(quantity) => {
+                    old.check_gives_no_credits()?;
+                    (old.clone(), Some(quantity.clone()), None)
+                }
                 None => {
                     let plan_phase_order = old.plan_phase_order;
                     (Price { plan_phase_order, ..next(&mut made)? }, None, Some(old.id))

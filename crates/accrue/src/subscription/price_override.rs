@@ -64,6 +64,7 @@ impl PriceOverride {
 
     /// Makes the price that takes the place of one.
     pub(super) fn of(&self, old: &Price) -> Result<NewPrice, Error> {
+        old.check_gives_no_credits()?;
         let mut charge = old.charge.clone();
         let (Charge::Usage { model, .. } | Charge::Fixed { model, .. }) = &mut charge;
         if let Some(own) = &self.model {

@@ -23,6 +23,7 @@ pub(crate) fn subscription() -> Subscription {
         anchor: BillingAnchor::FirstOfMonth,
         currency: Currency::parse("USD").unwrap(),
         anchored_at: None,
+        filter: None,
         plan_intervals: Vec::new(),
         trial: None,
         price_intervals: Vec::new(),

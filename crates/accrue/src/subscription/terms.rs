@@ -1,9 +1,12 @@
+use std::collections::BTreeSet;
+
 use super::{
     AdjustmentChanges, AgreedPrice, AgreedPrices, Cut, PriceInterval, Subscription,
     adjustment_changes::agreed, phases::Stretch,
 };
 use crate::{
     Error, PriceIntervalId,
+    expression::Expression,
     plan::{PhaseOrder, Plan, PlanVersion},
     price::ScopedAdjustment,
 };
@@ -20,12 +23,15 @@ pub(crate) struct Terms<'a> {
     pub(crate) initial_phase: Option<PhaseOrder>,
     /// Number of days of its trial: as the plan says where none is given.
     pub(crate) trial_days: Option<u32>,
+    /// Condition on the events that count.
+    pub(crate) filter: Option<&'a Expression>,
 }
 
 impl Subscription {
     /// Cuts all that it is charged by some terms, in each phase of the plan what is of that, and agrees on its trial.
     pub(super) fn begin(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
         let stretches = self.enter_phases(cut, terms)?;
+        let had: BTreeSet<_> = self.price_intervals.iter().map(|of| of.id).collect();
         for (place, of) in (0_u32..).zip(&terms.prices.all) {
             let stretch = Stretch::of(of.price.plan_phase_order, &stretches);
             match (&of.given_in, stretch) {
@@ -49,6 +55,8 @@ impl Subscription {
                 }
             }
         }
+        let begun = self.price_intervals.iter_mut().filter(|of| !had.contains(&of.id));
+        begun.for_each(|of| of.filter = terms.filter.cloned());
         let prices = terms.prices.prices();
         let made = (prices.as_slice(), &terms.prices.references);
         let given = agreed(terms, cut, &stretches, made, self.end_date)?;

@@ -55,8 +55,8 @@ response! {
         grouping: Nothing,
         /// Customers whose usage was counted; null for a fee.
         usage_customer_ids: Option<Vec<String>>,
-        /// Always null: a subscription has no filter of its own.
-        filter: Nothing,
+        /// Condition on the events that count, beside that of the metric; null for a fee.
+        filter: Option<String>,
     }
 
     /// A part of a line.
@@ -208,7 +208,7 @@ impl InvoiceLineItem {
             sub_line_items: sub_lines(line, price),
             grouping: Nothing,
             usage_customer_ids: None,
-            filter: Nothing,
+            filter: line.filter.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -237,7 +237,7 @@ request! {
 }
 
 impl CycleConfigurationIn {
-    fn cycle(&self) -> Cycle {
+    pub(super) fn cycle(&self) -> Cycle {
         let duration = u16::try_from(self.duration.0).unwrap_or(u16::MAX);
         match self.duration_unit {
             CycleUnit::Day => Cycle::Days(duration),

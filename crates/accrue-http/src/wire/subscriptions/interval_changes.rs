@@ -1,6 +1,7 @@
 use accrue::{
     AdjustmentId, AdjustmentIntervalId, ExternalId, Fraction, JsonNumber, Patch, PriceId,
     PriceIntervalId, Timestamp, Zone,
+    expression::Expression,
     plan::PlanPrice,
     price::{Adjustments, Discount},
     subscription::{
@@ -19,7 +20,7 @@ use crate::{
         adjustments::{AdjustmentIn, AnyDiscountType},
         dates::Date,
         not_built::{AnyObject, NotBuilt},
-        prices::FloatingPrice,
+        prices::{FloatingPrice, NewAllocationPriceIn},
     },
 };
 
@@ -53,10 +54,10 @@ request! {
         external_price_id: Option<ExternalId>,
         /// Price as one is created, for this interval.
         price: Option<FloatingPrice>,
-        /// Credits that are given each cycle: not available until allocations are built.
-        allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Condition over the events that count: not available until prices have filters.
-        filter: Option<NotBuilt<String>>,
+        /// Credits that are given with each period, in place of a price.
+        allocation_price: Option<NewAllocationPriceIn>,
+        /// Condition on the events that count, beside that of the metric: the subscription's where none is given.
+        filter: Option<Expression>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
         /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
@@ -87,8 +88,8 @@ request! {
         billing_cycle_day: Option<Whole<1, 31>>,
         /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
         can_defer_billing: Option<NotBuilt<bool>>,
-        /// Condition over the events that count: not available until prices have filters.
-        filter: Option<NotBuilt<String>>,
+        /// Condition on the events that count, of all of the interval; null for none.
+        filter: Maybe<Expression>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
         /// Other parameters of the metric: not available until metrics have parameters.
@@ -219,7 +220,7 @@ impl From<IntervalDiscountIn> for Discount {
 }
 
 fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
-    fields.names_one_of(&["price_id", "external_price_id", "price"], reader);
+    fields.names_one_of(&["price_id", "external_price_id", "price", "allocation_price"], reader);
 }
 
 fn names_one_adjustment(fields: &Fields<'_>, reader: &mut Reader) {
@@ -355,6 +356,7 @@ impl NewPriceIntervalIn {
     fn into_new(self, zone: &Zone, at: &str) -> Result<NewPriceInterval, Problem> {
         let stored = self.price_id.map(PlanPrice::from).or(self.external_price_id.map(Into::into));
         let price = stored.or(self.price.map(|price| price.into_price().into()));
+        let price = price.or(self.allocation_price.map(|new| new.into_price().into()));
         let price = price.ok_or_else(|| unnamed(at))?;
         let start = self.start_date.decide(zone, &format!("{at}/start_date"))?;
         let end = self.end_date.map(|date| date.decide(zone, &format!("{at}/end_date")));
@@ -363,6 +365,7 @@ impl NewPriceIntervalIn {
             end_date: end.transpose()?,
             quantities: quantities(transitions, zone, at)?,
             adjustments: adjustments(self.discounts, self.minimum_amount, self.maximum_amount),
+            filter: self.filter,
             ..NewPriceInterval::new(price, start)
         })
     }
@@ -381,6 +384,7 @@ impl PriceIntervalEditIn {
             end_date: DateOrWord::decide_end(&self.end_date, zone, at)?,
             quantities,
             billing_cycle_day: day,
+            filter: self.filter.into(),
             ..PriceIntervalEdit::new(self.price_interval_id)
         })
     }

@@ -30,8 +30,8 @@ response! {
         fixed_fee_quantity_transitions: Option<Vec<QuantityTransition>>,
         /// Always false: nothing of it is billed later.
         can_defer_billing: bool,
-        /// Always null: usage of a price is not filtered.
-        filter: Nothing,
+        /// Condition on the events that count, beside that of the metric; null where all of them do.
+        filter: Option<String>,
         /// Always null: the usage is the customer's own.
         usage_customer_ids: Nothing,
         /// Always null: metrics have no parameters.
@@ -119,7 +119,7 @@ impl PriceInterval {
             current_billing_period_end_date: period.map(|period| period.end().into()),
             fixed_fee_quantity_transitions: transitions,
             can_defer_billing: false,
-            filter: Nothing,
+            filter: interval.filter.as_ref().map(ToString::to_string),
             usage_customer_ids: Nothing,
             metric_parameter_overrides: Nothing,
         })

@@ -1,6 +1,7 @@
 use accrue::{
     Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, RedemptionCode,
     Zone,
+    expression::Expression,
     plan::PlanVersion,
     price::NewAdjustment,
     subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor},
@@ -76,9 +77,8 @@ request! {
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
         /// own.
         credits_overage_rate: Option<NotBuilt<JsonNumber>>,
-        /// Condition over the events that count: not available until subscriptions have terms of their
-        /// own.
-        filter: Option<NotBuilt<String>>,
+        /// Condition on the events that count for its prices, beside those of their metrics.
+        filter: Option<Expression>,
         /// Number of the phase of the plan that it begins with: the first one where nothing is said.
         initial_phase_order: Option<PhaseNumber>,
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
@@ -212,6 +212,7 @@ impl NewSubscription {
         subscription.prices = prices;
         subscription.adjustments = adjustments;
         subscription.initial_phase = new.initial_phase_order.map(phase);
+        subscription.filter = new.filter;
         subscription.trial_days = new.trial_duration_days.map(Whole::count);
         subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);

@@ -1,5 +1,6 @@
 use accrue::{
     Currency, Decimal, ExternalId, IdOr, InstantRange, JsonNumber, PlanId, RedemptionCode, Zone,
+    expression::Expression,
     plan::PlanVersion,
     related::Related,
     subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
@@ -77,8 +78,8 @@ request! {
         trial_duration_days: Option<Whole<0, 999_999>>,
         /// Number of the phase of the plan that it begins with: the first one where nothing is said.
         initial_phase_order: Option<PhaseNumber>,
-        /// Condition over the events that count: not available until prices have filters.
-        filter: Option<NotBuilt<String>>,
+        /// Condition on the events that count for its prices, beside those of their metrics: none where none is given.
+        filter: Option<Expression>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
         /// Worth of a unit beyond the credits: not available until credits have one.
@@ -248,6 +249,7 @@ impl SchedulePlanChange {
             )?,
             initial_phase: self.initial_phase_order.map(phase),
             trial_days: self.trial_duration_days.map(Whole::count),
+            filter: self.filter,
             coupon_redemption_code: self.coupon_redemption_code,
             carried,
             ..PlanChange::immediate(plan)

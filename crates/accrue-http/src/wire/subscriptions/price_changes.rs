@@ -13,7 +13,7 @@ use crate::{
         dates::{Date, any_is_local},
         not_built::{AnyObject, NotBuilt},
         phases::{PhaseNumber, phase},
-        prices::{PlanPriceIn, PriceOverrideIn},
+        prices::{NewAllocationPriceIn, PlanPriceIn, PriceOverrideIn},
     },
 };
 
@@ -26,8 +26,8 @@ request! {
         external_price_id: Option<ExternalId>,
         /// Price that is made for the subscription. Its `reference_id` names it in the adjustments of the request.
         price: Option<PlanPriceIn>,
-        /// Credits that are given each cycle: not available until allocations are built.
-        allocation_price: Option<NotBuilt<AnyObject>>,
+        /// Credits that are given with each period, in place of a price.
+        allocation_price: Option<NewAllocationPriceIn>,
         /// Its first instant: that of the subscription, or of its plan, where none is given.
         start_date: Option<Date>,
         /// First instant after it: none where none is given.
@@ -62,8 +62,8 @@ request! {
         external_price_id: Option<ExternalId>,
         /// Price that is made for the subscription.
         price: Option<PlanPriceIn>,
-        /// Credits that are given each cycle: not available until allocations are built.
-        allocation_price: Option<NotBuilt<AnyObject>>,
+        /// Credits that are given with each period, in place of a price.
+        allocation_price: Option<NewAllocationPriceIn>,
         /// Quantity of the fee, which stays.
         fixed_price_quantity: Option<JsonNumber>,
         /// Discounts of it in this subscription alone.
@@ -78,7 +78,7 @@ request! {
 }
 
 fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
-    fields.names_one_of(&["price_id", "external_price_id", "price"], reader);
+    fields.names_one_of(&["price_id", "external_price_id", "price", "allocation_price"], reader);
 }
 
 fn names_one_of_the_plan(fields: &Fields<'_>, reader: &mut Reader) {
@@ -86,7 +86,8 @@ fn names_one_of_the_plan(fields: &Fields<'_>, reader: &mut Reader) {
 }
 
 fn names_one_replacement(fields: &Fields<'_>, reader: &mut Reader) {
-    let names = ["price_id", "external_price_id", "price", "fixed_price_quantity"];
+    let names =
+        ["price_id", "external_price_id", "price", "allocation_price", "fixed_price_quantity"];
     fields.names_one_of(&names, reader);
 }
 
@@ -141,13 +142,14 @@ impl PriceChangesIn {
             let date = |date: Option<Date>, name: &str| {
                 date.map(|date| date.in_zone(zone, &format!("{at}/{name}"))).transpose()
             };
-            let named = (of.price_id, of.external_price_id, of.price);
+            let named = (of.price_id, of.external_price_id);
+            let new = (of.price, of.allocation_price);
             changes.add.push(AddedPrice {
                 start_date: date(of.start_date, "start_date")?,
                 end_date: date(of.end_date, "end_date")?,
                 plan_phase_order: of.plan_phase_order.map(phase),
                 adjustments: adjustments(of.discounts, of.minimum_amount, of.maximum_amount),
-                ..AddedPrice::new(price(named, currency, &at)?.ok_or_else(|| unnamed(&at))?)
+                ..AddedPrice::new(price(named, new, currency, &at)?.ok_or_else(|| unnamed(&at))?)
             });
         }
         for of in self.remove.into_iter().flatten() {
@@ -156,8 +158,9 @@ impl PriceChangesIn {
         }
         for (index, of) in self.replace.into_iter().flatten().enumerate() {
             let at = format!("/replace_prices/{index}");
-            let named = (of.price_id, of.external_price_id, of.price);
-            let by = match (price(named, currency, &at)?, of.fixed_price_quantity) {
+            let named = (of.price_id, of.external_price_id);
+            let new = (of.price, of.allocation_price);
+            let by = match (price(named, new, currency, &at)?, of.fixed_price_quantity) {
                 (Some(price), _) => Replacement::Price(price),
                 (None, Some(JsonNumber(quantity))) => Replacement::Quantity(quantity),
                 (None, None) => return Err(unnamed(&at)),
@@ -175,16 +178,17 @@ impl PriceChangesIn {
 
 /// Makes the price that an entry names, or that is made for it.
 fn price(
-    (id, external, new): (Option<PriceId>, Option<ExternalId>, Option<PlanPriceIn>),
+    (id, external): (Option<PriceId>, Option<ExternalId>),
+    (new, allocation): (Option<PlanPriceIn>, Option<NewAllocationPriceIn>),
     currency: Option<Currency>,
     at: &str,
 ) -> Result<Option<PlanPrice>, Problem> {
-    let stored = id.map(PlanPrice::from).or(external.map(PlanPrice::from));
-    match (stored, new) {
-        (None, Some(new)) => match new.into_price_of(currency) {
-            Some(new) => Ok(Some(new.into())),
-            None => Err(Violations::one(format!("{at}/price/currency"), "is missing").into()),
-        },
-        (stored, _) => Ok(stored),
+    if let Some(stored) = id.map(PlanPrice::from).or(external.map(PlanPrice::from)) {
+        return Ok(Some(stored));
+    }
+    let missing = || Violations::one(format!("{at}/price/currency"), "is missing");
+    match new {
+        Some(new) => Ok(Some(new.into_price_of(currency).ok_or_else(missing)?.into())),
+        None => Ok(allocation.map(|new| new.into_price().into())),
     }
 }

@@ -272,8 +272,8 @@ fn clients_10_required_means_required() {
     let check = |name: &str, expect: &[&str]| assert_eq!(required(name), expect, "{name}");
     check("NewItem", &["name"]);
     check("UpdateItem", &[]);
-    check("NewPlanPrice", &["price"]);
-    check("ReplacedPrice", &["replaces_price_id", "price"]);
+    check("NewPlanPrice", &[]);
+    check("ReplacedPrice", &["replaces_price_id"]);
     check("NewUnitPriceOfPlan", &["name", "item_id", "cadence", "model_type", "unit_config"]);
     check("NewUnitPrice", &["name", "item_id", "cadence", "model_type", "unit_config", "currency"]);
     check("UnitConfig", &["unit_amount"]);
@@ -282,7 +282,7 @@ fn clients_10_required_means_required() {
     check("UsageSeries", &["billable_metric", "view_mode", "usage"]);
     check("Problem", &["type", "status", "title", "detail"]);
     // All others of an answer are always there.
-    for name in ["Alert", "Customer", "Item", "Plan", "Subscription", "UnitPrice", "CreditBlock"] {
+    for name in ["Alert", "Customer", "Item", "Plan", "Subscription", "UnitPrice"] {
         let members = described.named(name)["properties"].as_object().unwrap();
         assert_eq!(required(name).len(), members.len(), "{name}");
     }

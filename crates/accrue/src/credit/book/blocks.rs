@@ -67,6 +67,7 @@ impl Book {
             created_at: at,
             status: BlockStatus::Active,
             source: BlockSource::Manual,
+            allocation: None,
         };
         let customer_id = self.ledger.customer_id;
         Block { block, customer_id, number, drawn: Decimal::zero(), deletion: None, purchase: None }

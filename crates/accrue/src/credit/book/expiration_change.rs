@@ -37,6 +37,7 @@ impl Book {
             maximum_initial_balance: Some(moved.clone()),
             filters: source.block.filters.clone(),
             source: source.block.source,
+            allocation: source.block.allocation.clone(),
             ..blank.block
         };
         let purchase = source.purchase;

@@ -3,7 +3,7 @@
 use crate::{
     CreditBlockId, Error, MetadataUpdate,
     alert::Cause,
-    credit::{Block, CreditBlock},
+    credit::{Block, BlockAllocation, CreditBlock},
     engine::{
         Account, Call,
         commands::{changed, credits, invoices},
@@ -11,7 +11,7 @@ use crate::{
         rows::{self, ledgers},
         time::{balances, current, purchases},
     },
-    invoice::BlockInvoices,
+    invoice::{BlockInvoices, Invoice},
     schema::{self, BlockMetadata, CustomerHead},
 };
 
@@ -160,9 +160,28 @@ async fn block_invoices(
     let block = credits::credit_block(tx, id).await?;
     let found = tx.find(&schema::credit_block(tx.account, id)).await?;
     let purchase = found.and_then(|of| of.purchase);
-    let invoices = match purchase {
-        Some(of) => invoices::found(tx, of.invoice_id).await?.into_iter().collect(),
-        None => Vec::new(),
+    let invoices = match (purchase, &block.allocation) {
+        (Some(of), _) => invoices::found(tx, of.invoice_id).await?.into_iter().collect(),
+        (None, Some(of)) => invoices_of_allocation(tx, of).await?,
+        (None, None) => Vec::new(),
     };
     Ok(BlockInvoices { block, invoices })
+}
+
+/// Returns the invoices of a subscription that bill what an allocation of it has given, oldest first.
+async fn invoices_of_allocation(
+    tx: &mut Transaction<'_>,
+    of: &BlockAllocation,
+) -> Result<Vec<Invoice>, Error> {
+    let entry = rows::subscriptions::subscription_entry(tx, of.subscription_id).await?;
+    let later = rows::invoices::of_subscription_from(tx, &entry.subscription, of.given_at).await?;
+    let mut found = Vec::new();
+    for id in later.into_iter().map(|invoice| invoice.id) {
+        found.extend(invoices::found(tx, id).await?);
+    }
+    found.retain(|invoice: &Invoice| {
+        let mut lines = invoice.lines.iter();
+        lines.any(|line| line.price_id == of.price_id && line.period.start() == of.given_at)
+    });
+    Ok(found)
 }

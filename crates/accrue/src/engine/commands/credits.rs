@@ -351,13 +351,7 @@ async fn create_ledger_entry(
     let customer = rows::customers::customer(tx, customer).await?;
     rows::prices::check_filters(tx, new.change.filters()).await?;
     current::current_head(tx, customer.id).await?;
-    let mut ledger = match ledgers::ledger(tx, customer.id, &new.currency).await? {
-        Some(ledger) => ledger,
-        None => {
-            let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
-            ledgers::open_ledger(tx, book).await?
-        }
-    };
+    let mut ledger = ledgers::ledger_or_new(tx, customer.id, &new.currency).await?;
     if let Some(id) = new.change.block_id()
         // It may be another customer's.
         && let Some(block) = tx.find(&schema::credit_block(tx.account, id)).await?

@@ -4,13 +4,17 @@ use crate::{
     AdjustmentId, AdjustmentIntervalId, Error, PriceIntervalId, SubscriptionId,
     engine::{
         Account, Call,
-        commands::{plan_versions, subscription_changes},
+        commands::{
+            plan_versions,
+            prices::{self, Made},
+            subscription_changes,
+        },
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, outbox},
         time::current,
     },
     plan::PlanPrice,
-    price::{Price, PriceOrigin, References, ScopedAdjustment},
+    price::{Price, References, ScopedAdjustment},
     subscription::{IntervalAdjustment, IntervalChanges, Subscription, SubscriptionEntry},
     webhook::Body,
 };
@@ -112,11 +116,13 @@ async fn decide(
     }
     for (index, new) in add.iter().enumerate() {
         let at = format!("add[{index}]");
-        let price = plan_versions::price_to_use(tx, &new.price, PriceOrigin::Subscription).await;
-        let price = price.map_err(|error| error.within(&format!("{at}.price")))?;
+        let given = format!("{at}.{}", new.price.field());
+        let made = Made::for_subscription(of.currency);
+        let price = plan_versions::price_to_use(tx, &new.price, made).await;
+        let price = price.map_err(|error| error.within(&given))?;
         let is_known = of_plan.contains(&price.id) || prices.iter().any(|of| of.id == price.id);
         if matches!(new.price, PlanPrice::Existing(_)) && !is_known {
-            price.check_is_addon().map_err(|error| error.within(&format!("{at}.price")))?;
+            price.check_is_addon().map_err(|error| error.within(&given))?;
         }
         let id = PriceIntervalId::generate(now, tx.entropy());
         let added = of.add_interval(id, new, &price, now);
@@ -140,7 +146,7 @@ async fn decide(
         added.map_err(|error| error.within(&at))?;
     }
     of.check_intervals()?;
-    rows::plans::note_usage(tx, entry).await
+    prices::note_usage(tx, entry).await
 }
 
 /// Returns the adjustment of a new interval, over some prices: that which is named, or one that is made for it.

@@ -6,6 +6,7 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
+        commands::prices,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
         time::corrections,
@@ -14,7 +15,6 @@ use crate::{
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
     page::Listing,
     schema::{self, Index, Nothing},
-    usage::Meters,
 };
 
 impl Account {
@@ -93,7 +93,7 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
     }
-    check_terms(&*rows::metrics::meters(tx).await?, new)?;
+    prices::check_terms(rows::metrics::meters(tx).await?.terms(), new.sql.terms())?;
     let id = MetricId::generate(tx.now, tx.entropy());
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);
@@ -103,18 +103,6 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
     guard.put(tx, &schema::metric(tx.account, id), &metric)?;
     tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
     Ok(metric)
-}
-
-/// Refuses a metric with which each event of the account would take too many comparisons.
-fn check_terms(meters: &Meters, new: &NewMetric) -> Result<(), Error> {
-    let (there, own, most) = (meters.terms(), new.sql.terms(), limits::METRIC_TERMS);
-    if there.saturating_add(own) <= most {
-        return Ok(());
-    }
-    Err(Error::constraint(format!(
-        "with {own} comparisons beside {there} of other metrics, an event would take more than {most}: a \
-         shorter condition helps"
-    )))
 }
 
 #[boxed]

@@ -4,7 +4,7 @@ use crate::{
     Currency, Error, InstantRange, Page, PageRequest, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{subscription_changes, subscriptions},
+        commands::{prices, subscription_changes, subscriptions},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::page_in_order, outbox},
         time::{current, plan_changes},
@@ -133,7 +133,7 @@ pub(super) async fn schedule_plan_change(
     let plan_version = change.plan_version.unwrap_or(plan.version);
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
-    let prices = subscriptions::agreed_prices(tx, prices, &change.prices).await?;
+    let prices = subscriptions::agreed_prices(tx, prices, &change.prices, plan.currency).await?;
     let terms = Terms {
         plan: &plan,
         plan_version,
@@ -141,6 +141,7 @@ pub(super) async fn schedule_plan_change(
         adjustments: (&version.adjustments, &change.adjustments),
         initial_phase: change.initial_phase,
         trial_days: change.trial_days,
+        filter: change.filter.as_ref(),
     };
     let seed = SubscriptionId::generate(tx.now, tx.entropy());
     let next = NextPlan { seed, start_date: at, terms };
@@ -154,7 +155,7 @@ pub(super) async fn schedule_plan_change(
     let given = entry.subscription.given_adjustments();
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
-    rows::plans::note_usage(tx, &mut entry).await?;
+    prices::note_usage(tx, &mut entry).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,
@@ -205,7 +206,7 @@ async fn unschedule_plan_changes(
         let message = format!("found {id}, of which no change of plan is scheduled");
         return Err(Error::invalid("subscription_id", message).into());
     }
-    rows::plans::note_usage(tx, &mut entry).await?;
+    prices::note_usage(tx, &mut entry).await?;
     save_differences(tx, &before, &mut entry).await?;
     Ok(entry.subscription)
 }

@@ -4,7 +4,7 @@ use crate::{
     Error, IdOr, PlanId,
     engine::{
         Account, Call,
-        commands::prices,
+        commands::prices::{self, Made},
         kernel::{Op, Stop, Transaction, boxed},
         rows,
     },
@@ -12,7 +12,7 @@ use crate::{
         Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
         PricedVersion,
     },
-    price::{Price, PriceOrigin, PricedUsage},
+    price::{Price, PricedUsage},
     schema::{self, PlanVersionEntry},
     store::Key,
 };
@@ -162,18 +162,18 @@ async fn priced_version(
 /// Creates a version of a plan, and those of its prices that are new.
 pub(in crate::engine) async fn create_version(
     tx: &mut Transaction<'_>,
-    plan_id: PlanId,
+    plan: &Plan,
     version: PlanVersion,
     prices: &[Placed],
     agreed: Agreed<'_>,
 ) -> Result<PricedVersion, Error> {
-    let placed = prices;
-    let prices = placed_prices(tx, placed, PriceOrigin::Plan).await?;
+    let (placed, plan_id) = (prices, plan.id);
+    let prices = placed_prices(tx, placed, Made::with_plan(plan.currency)).await?;
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
     let priced = PricedVersion::decide(plan_id, version, (prices, placed), agreed, tx.now)?;
     rows::prices::save_adjustments(tx, &priced.adjustments, agreed.latest())?;
     let entry = PlanVersionEntry {
-        priced: PricedUsage::of(&priced.prices),
+        priced: PricedUsage::of(priced.prices.iter().map(|price| (price, None))),
         prices: priced.prices.iter().map(|price| price.id).collect(),
         adjustments: priced.adjustments.clone(),
         replaces: priced.replaces.clone(),
@@ -186,22 +186,25 @@ pub(in crate::engine) async fn create_version(
     Ok(priced)
 }
 
-/// Returns prices, in the order in which they are placed: those that exist, and those that are made for one origin.
+/// Returns prices, in the order in which they are placed: those that exist, and those that are made.
 pub(super) async fn placed_prices(
     tx: &mut Transaction<'_>,
     prices: &[Placed],
-    origin: PriceOrigin,
+    made: Made,
 ) -> Result<Vec<Price>, Error> {
     for Placed { at, price, .. } in prices {
-        if let PlanPrice::New(new) = price {
-            new.check().map_err(|error| error.within(at))?;
-        }
+        let checked = match price {
+            PlanPrice::New(new) => new.check(),
+            PlanPrice::Allocation(new) => new.check(),
+            PlanPrice::Existing(_) => Ok(()),
+        };
+        checked.map_err(|error| error.within(at))?;
     }
     let keys: Vec<_> = prices.iter().flat_map(|placed| keys_of(tx, &placed.price)).collect();
     tx.fetch(&keys).await?;
     let mut all = Vec::with_capacity(prices.len());
     for Placed { at, price, .. } in prices {
-        let price = price_to_use(tx, price, origin).await;
+        let price = price_to_use(tx, price, made).await;
         all.push(price.map_err(|error| error.within(at))?);
     }
     Ok(all)
@@ -211,10 +214,11 @@ pub(super) async fn placed_prices(
 pub(super) async fn price_to_use(
     tx: &mut Transaction<'_>,
     price: &PlanPrice,
-    origin: PriceOrigin,
+    made: Made,
 ) -> Result<Price, Error> {
     match price {
-        PlanPrice::New(new) => prices::create_price(tx, new, origin).await,
+        PlanPrice::New(new) => prices::create_price(tx, new, made.origin).await,
+        PlanPrice::Allocation(new) => prices::create_allocation_price(tx, new, made).await,
         PlanPrice::Existing(id) => rows::prices::price(tx, id).await,
     }
 }
@@ -226,6 +230,9 @@ fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
     match price {
         PlanPrice::Existing(IdOr::Id(id)) => vec![schema::price(account, *id).key().clone()],
         PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
+        PlanPrice::Allocation(new) => {
+            new.item_id.iter().map(|id| schema::item(account, *id).key().clone()).collect()
+        }
         PlanPrice::New(new) => {
             let item = schema::item(account, new.item_id).key().clone();
             let metric = new.charge.metric_id().map(|id| schema::metric(account, id).key().clone());
@@ -252,7 +259,7 @@ async fn create_plan_version(
     let plan = rows::plans::plan(tx, plan).await?;
     let version = plan.latest_version.next()?;
     let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
-    let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
+    let priced = create_version(tx, &plan, version, &prices, agreed).await?;
     priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, new.default);
@@ -272,7 +279,7 @@ async fn change_plan_version(
     let prices = rows::prices::prices(tx, &latest.prices).await?;
     let prices = change.decide(version, (&prices, &latest.replaces))?;
     let agreed = Agreed::changed(&latest.adjustments, change)?;
-    let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
+    let priced = create_version(tx, &plan, version, &prices, agreed).await?;
     priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, change.default);

@@ -116,7 +116,7 @@ async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, St
     tx.put(&schema::plan(tx.account, id), &plan)?;
     tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
     let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
-    let version = plan_versions::create_version(tx, id, plan.version, &prices, agreed).await?;
+    let version = plan_versions::create_version(tx, &plan, plan.version, &prices, agreed).await?;
     version.check_phases(&plan)?;
     Ok(plan)
 }

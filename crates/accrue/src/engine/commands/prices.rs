@@ -3,17 +3,23 @@
 use std::sync::Arc;
 
 use crate::{
-    Error, IdOr, ListFilter, Page, PageRequest, PriceId,
+    Currency, Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
+        commands::credits,
         kernel::{Guard, Op, Stop, Transaction, boxed},
         rows,
         time::corrections,
     },
+    expression::Expression,
     limits,
     meter::Meter,
-    price::{DimensionalPriceGroup, NewPrice, Price, PriceOrigin, PriceUpdate},
+    price::{
+        CreditAllocation, DimensionalPriceGroup, NewAllocationPrice, NewPrice, Price, PriceOrigin,
+        PriceUpdate,
+    },
     schema::{self, AccountHead, Index, Nothing, PriceAlias},
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 impl Account {
@@ -78,13 +84,62 @@ impl Account {
     }
 }
 
+/// What prices are made with: a version of a plan or a subscription, which is invoiced in a currency.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct Made {
+    pub(in crate::engine) origin: PriceOrigin,
+    pub(in crate::engine) currency: Currency,
+}
+
+impl Made {
+    /// Makes prices with a version of a plan.
+    pub(in crate::engine) const fn with_plan(currency: Currency) -> Self {
+        Self { origin: PriceOrigin::Plan, currency }
+    }
+
+    /// Makes prices for one subscription.
+    pub(in crate::engine) const fn for_subscription(currency: Currency) -> Self {
+        Self { origin: PriceOrigin::Subscription, currency }
+    }
+}
+
+/// Creates a price that gives credits, with a version of a plan or for one subscription (subscriptions 9.3).
+pub(in crate::engine) async fn create_allocation_price(
+    tx: &mut Transaction<'_>,
+    new: &NewAllocationPrice,
+    of: Made,
+) -> Result<Price, Error> {
+    new.check()?;
+    credits::require_credits(tx).await?;
+    rows::prices::check_filters(tx, &new.filters).await?;
+    let item = match new.item_id {
+        Some(id) => rows::items::item(tx, id).await?,
+        None => rows::items::item_named(tx, &new.item_name()?).await?,
+    };
+    if let Some(license_type) = new.license_type_id {
+        rows::licenses::license_type(tx, license_type).await?;
+    }
+    let (new, allocation) = new.clone().into_price(&item, of.currency);
+    create(tx, &new, Some(allocation), of.origin).await
+}
+
 /// Creates a price, alone, with a version of a plan or for one subscription.
 pub(in crate::engine) async fn create_price(
     tx: &mut Transaction<'_>,
     new: &NewPrice,
     origin: PriceOrigin,
 ) -> Result<Price, Error> {
+    create(tx, new, None, origin).await
+}
+
+async fn create(
+    tx: &mut Transaction<'_>,
+    new: &NewPrice,
+    credit_allocation: Option<CreditAllocation>,
+    origin: PriceOrigin,
+) -> Result<Price, Error> {
     let (mut price, group) = decide_price(tx, new).await?;
+    price.credit_allocation = credit_allocation;
     if origin == PriceOrigin::Account && new.plan_phase_order.is_some() {
         let message = "is there for a price that is made with no plan";
         return Err(Error::invalid("plan_phase_order", message));
@@ -103,7 +158,7 @@ pub(in crate::engine) async fn create_price(
     if let Some(group) = group.filter(|_| is_listed) {
         rows::price_groups::add(tx, group, &price)?;
     }
-    keep_meters(tx, &price).await?;
+    keep_meters(tx, &[(&price, None)]).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     if is_listed {
         tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
@@ -137,14 +192,42 @@ pub(in crate::engine) async fn decide_price(
     Ok((price, group))
 }
 
-/// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
-async fn keep_meters(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
+/// Notes the usage that the prices of a subscription are of, and makes sure that the meters are kept that the
+/// conditions of its intervals need (subscriptions 1.5).
+pub(super) async fn note_usage(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let of = &entry.subscription;
+    if of.all_price_intervals().any(|of| of.filter.is_some()) {
+        keep_filtered(tx, of).await?;
+    }
+    rows::plans::note_usage(tx, entry).await
+}
+
+async fn keep_filtered(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
+    let prices = rows::prices::prices_of(tx, of).await?;
+    let filtered = of.all_price_intervals().filter_map(|of| {
+        let price = prices.iter().find(|price| price.id == of.price_id)?;
+        Some((price, Some(of.filter.as_ref()?)))
+    });
+    keep_meters(tx, &filtered.collect::<Vec<_>>()).await
+}
+
+/// Makes sure that the meters of prices are kept, each with a condition on the events: of earlier events too, where they
+/// were not before.
+async fn keep_meters(
+    tx: &mut Transaction<'_>,
+    prices: &[(&Price, Option<&Expression>)],
+) -> Result<(), Error> {
     let guard = rows::account::guard(tx).await?;
     let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     let revision = catalogue.revision.saturating_add(1);
-    let mut changed = Vec::new();
-    for meter in price.meters(revision) {
-        if !catalogue.meters.contains(&meter.id) {
+    let mut changed: Vec<Meter> = Vec::new();
+    for meter in prices.iter().flat_map(|(price, filter)| price.meters(*filter, revision)) {
+        if let Some(known) = changed.iter_mut().find(|known| known.id == meter.id) {
+            known.extend(&meter)?;
+        } else if !catalogue.meters.contains(&meter.id) {
             catalogue.meters.push(meter.id);
             changed.push(meter);
         } else if let Some(more) = with_combination(tx, &guard, &meter).await? {
@@ -159,11 +242,28 @@ async fn keep_meters(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Erro
         let detail = format!("prices divide the usage of the account in {most} ways already");
         return Err(Error::constraint(detail));
     }
+    if prices.iter().any(|(_, filter)| filter.is_some()) {
+        let there = rows::metrics::meters(tx).await?.terms();
+        check_terms(there, changed.iter().map(Meter::terms).fold(0, usize::saturating_add))?;
+    }
     catalogue.revision = revision;
     corrections::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
     let mut changed = changed.iter();
     changed.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
+}
+
+/// Refuses more conditions, of a metric or of a price, with which each event of the account would take too many
+/// comparisons.
+pub(super) fn check_terms(there: usize, own: usize) -> Result<(), Error> {
+    let most = limits::METRIC_TERMS;
+    if there.saturating_add(own) <= most {
+        return Ok(());
+    }
+    Err(Error::constraint(format!(
+        "with {own} comparisons beside {there} of others, an event would take more than {most}: a shorter \
+         condition helps"
+    )))
 }
 
 /// Returns a meter that is kept with the combination of another one that is the same otherwise; none where it has

@@ -4,10 +4,10 @@ use crate::{
     Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{changed, licenses},
+        commands::{changed, licenses, prices},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
-        time::{crediting, current, invoicing, rebilling, recount, rewinding},
+        time::{allocations, crediting, current, invoicing, rebilling, recount, rewinding},
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
@@ -222,6 +222,7 @@ pub(super) async fn save_terms(
     }
     recount::judge_change(tx, before, entry).await?;
     rebilling::rebill(tx, before, entry, since).await?;
+    allocations::follow(tx, before, entry).await?;
     save_change(tx, entry).await?;
     changed::check_credits_count(tx, entry.subscription.customer_id).await
 }
@@ -238,6 +239,7 @@ async fn fee_of(
         return Err(wrong());
     }
     let price = rows::prices::price(tx, id).await?;
+    price.check_gives_no_credits()?;
     let of = &of.subscription;
     if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
 }
@@ -289,6 +291,7 @@ async fn cancel_subscription(
     }
     crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
+    allocations::follow(tx, &before, &entry).await?;
     save_change(tx, &mut entry).await?;
     changed::check_credits_count(tx, entry.subscription.customer_id).await?;
     Ok(entry.subscription)
@@ -304,7 +307,7 @@ async fn unschedule_cancellation(
     let original_cancellation_date = unscheduled_end(&before.subscription, passed, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.go_on();
-    rows::plans::note_usage(tx, &mut entry).await?;
+    prices::note_usage(tx, &mut entry).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };

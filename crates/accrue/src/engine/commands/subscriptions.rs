@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId, Timeframe, Timestamp,
+    Currency, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId, Timeframe,
+    Timestamp,
     engine::{
         Account, Call,
-        commands::{licenses, plan_versions},
+        commands::{
+            licenses, plan_versions,
+            prices::{self, Made},
+        },
         kernel::{Op, Stop, Transaction, boxed},
         rows::{
             self,
@@ -19,7 +23,7 @@ use crate::{
     limits,
     page::{Listing, Position},
     plan::PlanPrice,
-    price::{Price, PriceOrigin},
+    price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
         AgreedPrices, Invoicing, NewSubscription, Notified, PriceChanges, Subscription,
@@ -238,7 +242,7 @@ pub(super) async fn create_subscription(
     let plan_version = new.plan_version.unwrap_or(plan.version);
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
-    let prices = agreed_prices(tx, prices, &new.prices).await?;
+    let prices = agreed_prices(tx, prices, &new.prices, plan.currency).await?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
     let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
@@ -250,6 +254,7 @@ pub(super) async fn create_subscription(
         adjustments: (&adjustments, &new.adjustments),
         initial_phase: new.initial_phase,
         trial_days: new.trial_days,
+        filter: new.filter.as_ref(),
     };
     let mut subscription = new.clone().decide(id, &customer, terms, tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
@@ -273,9 +278,9 @@ pub(super) async fn create_subscription(
         plan_since: None,
         terms_parts: 0,
     };
-    if !new.prices.is_empty() {
+    if !new.prices.is_empty() || new.filter.is_some() {
         licenses::check_prices(tx, &entry.subscription).await?;
-        rows::plans::note_usage(tx, &mut entry).await?;
+        prices::note_usage(tx, &mut entry).await?;
     }
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
@@ -339,9 +344,10 @@ pub(super) async fn agreed_prices(
     tx: &mut Transaction<'_>,
     of_version: Vec<Price>,
     changes: &PriceChanges,
+    currency: Currency,
 ) -> Result<AgreedPrices, Error> {
     let placed = changes.placed(&of_version)?;
-    let made = plan_versions::placed_prices(tx, &placed, PriceOrigin::Subscription).await?;
+    let made = plan_versions::placed_prices(tx, &placed, Made::for_subscription(currency)).await?;
     for (placed, price) in placed.iter().zip(&made) {
         if let PlanPrice::Existing(_) = placed.price {
             price.check_is_addon().map_err(|error| error.within(&placed.at))?;

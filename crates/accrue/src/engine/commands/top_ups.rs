@@ -2,7 +2,7 @@
 
 use crate::{
     CustomerId, Error, IdOr, Page, PageRequest, TopUpId,
-    credit::{Block, Book, NewTopUp, TopUp, TopUpState},
+    credit::{Block, NewTopUp, TopUp, TopUpState},
     currency::Currency,
     customer::Customer,
     engine::{
@@ -130,14 +130,7 @@ async fn create(
     top_ups::put_active(tx, &state).await?;
     if top_up.active_from <= tx.now {
         top_ups::begin(tx, customer.id, &top_up.currency).await?;
-        let known = ledgers::ledger(tx, customer.id, &top_up.currency).await?;
-        let mut ledger = match known {
-            Some(ledger) => ledger,
-            None => {
-                let book = Book::new(customer.id, top_up.currency.clone(), customer.timezone);
-                ledgers::open_ledger(tx, book).await?
-            }
-        };
+        let mut ledger = ledgers::ledger_or_new(tx, customer.id, &top_up.currency).await?;
         let now = tx.now;
         balances::top_up(tx, &mut ledger, now).await?;
         ledgers::save_ledgers(tx, customer.id, std::iter::once(&ledger)).await?;

@@ -14,7 +14,7 @@ use crate::{
     credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger, LedgerEntry, TopUpState},
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, balance_alerts, plans, top_ups},
+        rows::{account, balance_alerts, customers, plans, top_ups},
     },
     schema::{self, CustomerHead, Slot},
     subscription::SubscriptionEntry,
@@ -85,6 +85,19 @@ pub(in crate::engine) async fn ledger(
 ) -> Result<Option<OpenLedger>, Error> {
     fetch_ledgers(tx, &[(customer, unit)]).await?;
     fetched_ledger(tx, customer, unit).await
+}
+
+/// Reads a ledger that is to be moved; a new one before its first entry.
+pub(in crate::engine) async fn ledger_or_new(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    unit: &PricingUnit,
+) -> Result<OpenLedger, Error> {
+    if let Some(ledger) = ledger(tx, customer, unit).await? {
+        return Ok(ledger);
+    }
+    let zone = customers::customer(tx, &customer.into()).await?.timezone;
+    open_ledger(tx, Book::new(customer, unit.clone(), zone)).await
 }
 
 /// The same of a ledger that was fetched.
@@ -160,10 +173,7 @@ pub(in crate::engine) async fn fetch_ledgers(
 }
 
 /// Adds to a book what watches it, which was [fetched](fetch_ledgers) with its ledger, or for want of one.
-pub(in crate::engine) async fn open_ledger(
-    tx: &mut Transaction<'_>,
-    book: Book,
-) -> Result<OpenLedger, Error> {
+async fn open_ledger(tx: &mut Transaction<'_>, book: Book) -> Result<OpenLedger, Error> {
     let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
     let watch = balance_alerts::balance_watch(tx, customer_id, &currency).await?;
     let has_alerts = account::had_alerts(tx, tx.now).await?;

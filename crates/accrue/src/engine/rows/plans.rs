@@ -57,7 +57,12 @@ pub(in crate::engine) async fn note_usage(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
-    let usage = PricedUsage::of(&prices::prices_of(tx, &entry.subscription).await?);
+    let prices = prices::prices_of(tx, &entry.subscription).await?;
+    let intervals = entry.subscription.all_price_intervals();
+    let usage = PricedUsage::of(intervals.filter_map(|of| {
+        let price = prices.iter().find(|price| price.id == of.price_id)?;
+        Some((price, of.filter.as_ref()))
+    }));
     let version = plan_version_of(tx, entry).await?;
     entry.priced = (usage != version.priced).then_some(usage);
     Ok(())

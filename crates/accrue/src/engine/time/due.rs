@@ -11,7 +11,7 @@ use crate::{
     },
     invoice::{self, Charges, DrawnCredits, InvoiceLine, InvoiceSource, InvoiceStatus},
     meter::CellId,
-    rating::{Due, RateCard},
+    rating::{Due, RateCard, RatedInterval},
     schema::{self, CustomerHead},
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
@@ -83,11 +83,10 @@ async fn break_down(
     lines: &mut [InvoiceLine],
 ) -> Result<(), Error> {
     for line in lines {
-        let mut prices = card.intervals.iter().map(|of| &of.price);
-        let price = prices.find(|price| price.id == line.price_id);
-        let Some(price) = price else { continue };
+        let interval = card.interval_of(line.price_id, line.period.start());
+        let Some(RatedInterval { price, filter, .. }) = interval else { continue };
         let Some(key) = &price.invoice_grouping_key else { continue };
-        let Some(grouping) = price.grouping_meter(0) else { continue };
+        let Some(grouping) = price.grouping_meter(filter.as_ref(), 0) else { continue };
         let meters = rows::metrics::meters(tx).await?;
         let metrics = price.charge.metric_id().into_iter().collect();
         let meters = meters.only(&metrics, &grouping.parts());

@@ -28,7 +28,7 @@ impl Used {
         for price in prices.into_iter().filter(|of| of.license_type_id == Some(license_type)) {
             let Charge::Usage { metric_id, .. } = price.charge else { continue };
             let (meters, _) = meters_of(tx, &price, metric_id).await?;
-            used.push(Self { cells: price.cells(), price, meters });
+            used.push(Self { cells: price.cells(None), price, meters });
         }
         Ok(used)
     }

@@ -6,7 +6,7 @@ use crate::{
     Error, ErrorKind, MigrationId, PlanId, SubscriptionId, Timestamp,
     engine::{
         Account,
-        commands::plan_changes,
+        commands::{plan_changes, prices},
         kernel::{Command, Stop, Transaction, apply_step},
         rows::{self, migrations},
         time::current,
@@ -154,7 +154,7 @@ async fn move_one(
         adjustments: &comes.adjustments,
     };
     entry.subscription.move_version(&to, now)?;
-    rows::plans::note_usage(tx, &mut entry).await?;
+    prices::note_usage(tx, &mut entry).await?;
     plan_changes::save_plan_from(tx, before, &mut entry, at).await?;
     Ok(moved(&entry, at, now))
 }
@@ -175,7 +175,7 @@ async fn stay(
     }
     let mut entry = before.clone();
     entry.subscription.stay(id);
-    rows::plans::note_usage(tx, &mut entry).await?;
+    prices::note_usage(tx, &mut entry).await?;
     plan_changes::save_differences(tx, &before, &mut entry).await?;
     Ok(Moved::No)
 }

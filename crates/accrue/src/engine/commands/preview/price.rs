@@ -152,7 +152,7 @@ impl ReplacePrice {
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
         let (prices, agreed) = (Placed::all(&prices), Agreed::default());
-        let priced = plan_versions::create_version(tx, plan_id, version, &prices, agreed).await?;
+        let priced = plan_versions::create_version(tx, &plan, version, &prices, agreed).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
         after.priced = None;

@@ -75,11 +75,11 @@ impl<'a> Rated<'a> {
         }
         let has_aggregates = are_kept && matches!(usage, Usage::Ingested);
         if has_aggregates && entry.is_of_all_events() {
-            return Ok(Self { entry, cells: price.cells(), price, meters, groups: None });
+            return Ok(Self { entry, cells: price.cells(None), price, meters, groups: None });
         }
         let meters = meters.of_events(entry.filter.clone()).and_terms(entry.grouping_terms());
         let groups = Some(BTreeMap::new());
-        Ok(Self { entry, cells: price.cells(), price, meters, groups })
+        Ok(Self { entry, cells: price.cells(None), price, meters, groups })
     }
 
     pub(super) const fn reads_events(&self) -> bool {
@@ -111,7 +111,7 @@ pub(in crate::engine::commands) async fn meters_of(
     metric_id: MetricId,
 ) -> Result<(Meters, bool), Error> {
     let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
-    let Some(own) = price.meter(0) else { return Ok((meters, true)) };
+    let Some(own) = price.meter(None, 0) else { return Ok((meters, true)) };
     let slot = schema::meter(tx.account, own.id);
     let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
     let kept = kept.and_then(|meter| meter.with_parts(&own.parts()));

@@ -4,11 +4,10 @@ use super::transition::{Transition, TransitionKind};
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp,
     alert::Cause,
-    credit::Book,
     engine::{
         kernel::Transaction,
         rows::{
-            account, customers,
+            account,
             ledgers::{self, OpenLedger},
             top_ups,
         },
@@ -73,15 +72,7 @@ impl Keeper {
     /// Applies what comes first, and saves the ledger.
     pub(super) async fn apply_transition(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let Some((Transition { at, kind }, unit)) = self.next.take() else { return Ok(()) };
-        let known = ledgers::ledger(tx, self.customer_id, &unit).await?;
-        let mut ledger = match known {
-            Some(ledger) => ledger,
-            None => {
-                let customer = customers::customer(tx, &self.customer_id.into()).await?;
-                let book = Book::new(self.customer_id, unit.clone(), customer.timezone);
-                ledgers::open_ledger(tx, book).await?
-            }
-        };
+        let mut ledger = ledgers::ledger_or_new(tx, self.customer_id, &unit).await?;
         // What is configured at this instant comes after what the instant brings.
         ledger.has_alerts = account::had_alerts_until(tx, at).await?;
         if let TransitionKind::Expired(block_id) = kind {

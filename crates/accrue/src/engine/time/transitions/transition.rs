@@ -24,6 +24,8 @@ pub(super) enum TransitionKind {
     PlanChanged,
     /// A billing period began or ended, or the quantity of a fee changed, and fees fell due.
     Turn,
+    /// Credits were given with a period of an allocation: before those of the last one expire.
+    Gave,
     /// Some time ago a period ended, and no more events are taken for it.
     Closed,
     /// The boundary of a draft passed.
