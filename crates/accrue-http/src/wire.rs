@@ -25,6 +25,7 @@ pub(crate) mod migrations;
 pub(crate) mod new_entries;
 pub(crate) mod not_built;
 pub(crate) mod pages;
+mod parameters;
 pub(crate) mod payment_methods;
 pub(crate) mod phases;
 pub(crate) mod plans;

@@ -15,6 +15,7 @@ mod interval_edits;
 mod invoicing;
 mod migration;
 mod new;
+mod overage;
 mod pending;
 mod period;
 mod phases;

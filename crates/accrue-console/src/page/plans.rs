@@ -7,7 +7,8 @@ use accrue::{
     metric::{MetricFilter, MetricStatus},
     plan::{Plan, PlanFilter, PlanVersion, PricedVersion},
     price::{
-        Adjustments, BillingMode, Bulk, Cadence, Charge, Discount, Matrix, Model, Price, Tiered,
+        Adjustments, AllocationExpiry, BillingMode, Bulk, Cadence, Charge, CreditAllocation,
+        Discount, Matrix, Model, Price, Tiered,
     },
 };
 use maud::{Markup, html};

@@ -87,6 +87,12 @@ impl Reader {
         None
     }
 
+    /// Something that is well-formed, and that what is there does not allow.
+    pub(crate) fn conflict<T>(&mut self, detail: String) -> Option<T> {
+        self.missing.get_or_insert_with(|| Problem::constraint_violation(detail));
+        None
+    }
+
     pub(crate) fn extend(&mut self, violations: &Violations) {
         self.violations.append(violations);
     }

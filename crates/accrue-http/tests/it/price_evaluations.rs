@@ -213,7 +213,7 @@ fn subscriptions_9_1_9_one_price_that_cannot_be_found_or_built_refuses_all() {
     ask(json!({"price": not_built})).error(404, "404-feature-not-available");
     let overridden =
         json!({"price_id": scene.price, "metric_parameter_overrides": {"threshold": 1}});
-    ask(overridden).error(404, "404-feature-not-available");
+    ask(overridden).error(400, "400-constraint-violation");
     let fee = without(scene.new_price("1", json!({})), "billable_metric_id");
     ask(json!({"price": fee})).error(400, "400-constraint-violation");
 }

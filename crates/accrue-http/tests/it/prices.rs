@@ -398,7 +398,7 @@ fn wire_5_1_usage_is_evaluated_by_a_price() {
     let backwards = with(whole.clone(), "timeframe_end", json!("2026-02-01T00:00:00Z"));
     host.post(&path, backwards).error(400, "400-request-validation-errors");
     let overridden = with(whole, "metric_parameter_overrides", json!({"a": 1}));
-    host.post(&path, overridden).error(404, "404-feature-not-available");
+    host.post(&path, overridden).error(400, "400-constraint-violation");
 }
 
 #[test]

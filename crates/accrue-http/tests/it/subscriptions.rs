@@ -226,16 +226,27 @@ fn wire_5_3_one_customer_and_one_plan_are_named() {
 #[test]
 fn wire_5_3_what_no_subscription_has_is_not_available() {
     let shop = Shop::new();
-    for (name, value) in [
-        ("credits_overage_rate", json!(1)),
-        ("per_credit_overage_amount", json!(1)),
-        ("usage_customer_ids", json!(["a"])),
-    ] {
+    let new = json!({
+        "external_customer_id": "ada", "external_plan_id": "pro", "usage_customer_ids": ["a"],
+    });
+    let refused = shop.host.post("/v1/subscriptions", new);
+    assert_eq!(refused.error(404, "404-feature-not-available")["status"], 400);
+}
+
+#[test]
+fn subscriptions_1_12_a_unit_of_credits_has_a_rate_of_its_own() {
+    let shop = Shop::new();
+    shop.subscribe(json!({"per_credit_overage_amount": 0.25}));
+    let check = |more: Value, expect: &str| {
         let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
-        new[name] = value;
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let refused = shop.host.post("/v1/subscriptions", new);
-        assert_eq!(refused.error(404, "404-feature-not-available")["status"], 400);
-    }
+        let body = refused.error(400, "400-request-validation-errors");
+        assert!(body["validation_errors"][0].as_str().unwrap().starts_with(expect), "{body}");
+    };
+    check(json!({"credits_overage_rate": 0}), "/credits_overage_rate");
+    let both = json!({"credits_overage_rate": 1, "per_credit_overage_amount": 1});
+    check(both, "/credits_overage_rate");
 }
 
 #[test]

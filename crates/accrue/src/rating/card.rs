@@ -45,7 +45,9 @@ impl RateCard {
     /// Creates the card of a subscription: its intervals with their prices, which are in the same order.
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
         let intervals = subscription.price_intervals.iter().zip(prices);
-        let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
+        let intervals = intervals.map(|(of, price)| {
+            RatedInterval::new(subscription, of, subscription.priced(of, price))
+        });
         let intervals: Vec<_> = intervals.collect();
         let groups = Group::all(&intervals, &subscription.adjustment_intervals);
         let adjustments = group::in_order(&subscription.adjustment_intervals);

@@ -142,6 +142,7 @@ impl NewSubscription {
         if let Some(first) = subscription.plan_intervals.first().cloned() {
             subscription.follow_plan(&first);
         }
+        subscription.check_overage_rate()?;
         subscription.check_threshold()?;
         subscription.check_size()?;
         Ok(subscription)

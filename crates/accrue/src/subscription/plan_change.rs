@@ -232,6 +232,7 @@ impl Subscription {
         let mut carried = self.carried.only(OF_SUBSCRIPTION);
         CarriedUpdate::new(change.carried.iter())?.apply(&mut carried)?;
         let of_plan = Self { carried: carried.clone(), ..self.clone() };
+        of_plan.check_overage_rate()?;
         of_plan.check_threshold()?;
         Ok(PlanInterval {
             plan_id: next.terms.plan.id,

@@ -90,6 +90,7 @@ mod migrations;
 mod moved_subscriptions;
 mod one_off;
 mod open_usage;
+mod overage_rates;
 mod own_prices;
 mod packs;
 mod past_ends;

@@ -15,8 +15,8 @@ use crate::{
         customers::names_one_customer_at_most,
         dates::instants_are_in_order,
         events::{PreviewEventIn, is_of_one_customer, scalar},
-        not_built::{AnyObject, NotBuilt},
         pages::Written,
+        parameters::NoParameters,
     },
 };
 
@@ -38,8 +38,8 @@ request! {
         filter: Option<Expression>,
         /// Computed properties to group the usage by.
         grouping_keys: Option<Vec<ComputedProperty>>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 
     /// The usage to rate by several prices.
@@ -84,8 +84,8 @@ request! {
         filter: Option<Expression>,
         /// Computed properties to group the usage by.
         grouping_keys: Option<Vec<ComputedProperty>>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 }
 

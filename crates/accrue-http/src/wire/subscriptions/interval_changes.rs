@@ -19,7 +19,8 @@ use crate::{
     wire::{
         adjustments::{AdjustmentIn, AnyDiscountType},
         dates::Date,
-        not_built::{AnyObject, NotBuilt},
+        not_built::NotBuilt,
+        parameters::NoParameters,
         prices::{FloatingPrice, NewAllocationPriceIn},
     },
 };
@@ -70,8 +71,8 @@ request! {
         minimum_amount: Option<LooseAmount>,
         /// Greatest amount of a billing period, for this interval alone.
         maximum_amount: Option<LooseAmount>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 
     /// An edit of a price interval: what is left out stays.
@@ -92,8 +93,8 @@ request! {
         filter: Maybe<Expression>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 
     /// An adjustment interval to add.

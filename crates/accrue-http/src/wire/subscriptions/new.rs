@@ -74,16 +74,16 @@ request! {
         add_adjustments: Option<Vec<AddedAdjustmentIn>>,
         /// Prices to add to those of the plan.
         add_prices: Option<Vec<AddedPriceIn>>,
-        /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
-        /// own.
-        credits_overage_rate: Option<NotBuilt<JsonNumber>>,
+        /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
+        /// above zero.
+        credits_overage_rate: Option<Kept<JsonNumber>>,
         /// Condition on the events that count for its prices, beside those of their metrics.
         filter: Option<Expression>,
         /// Number of the phase of the plan that it begins with: the first one where nothing is said.
         initial_phase_order: Option<PhaseNumber>,
-        /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
-        /// own.
-        per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
+        /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
+        /// above zero.
+        per_credit_overage_amount: Option<Kept<JsonNumber>>,
         /// Other numbers of prices of the plan, in place of changes to its prices and adjustments.
         price_overrides: Option<Vec<PriceOverrideIn>>,
         /// Adjustments of the plan to leave out.
@@ -199,6 +199,8 @@ impl NewSubscription {
                 new.external_marketplace_reporting_id.as_ref().map(Kept::text),
             ),
             ("aws_region", new.aws_region.as_ref().map(Kept::text)),
+            ("credits_overage_rate", new.credits_overage_rate.as_ref().map(Kept::text)),
+            ("per_credit_overage_amount", new.per_credit_overage_amount.as_ref().map(Kept::text)),
         ])?;
         let mut subscription = subscription::NewSubscription::new(customer, plan);
         subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);

@@ -82,10 +82,12 @@ request! {
         filter: Option<Expression>,
         /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
-        /// Worth of a unit beyond the credits: not available until credits have one.
-        per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
-        /// Worth of a unit beyond the credits: not available until credits have one.
-        credits_overage_rate: Option<NotBuilt<JsonNumber>>,
+        /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
+        /// above zero.
+        per_credit_overage_amount: Option<Kept<JsonNumber>>,
+        /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
+        /// above zero.
+        credits_overage_rate: Option<Kept<JsonNumber>>,
     }
 
     /// Filters and page of the plans of a subscription.
@@ -229,6 +231,8 @@ impl SchedulePlanChange {
             ("default_invoice_memo", self.default_invoice_memo.as_ref().map(Kept::text)),
             ("invoicing_threshold", self.invoicing_threshold.as_ref().map(Kept::text)),
             ("net_terms", self.net_terms.as_ref().map(Kept::text)),
+            ("credits_overage_rate", self.credits_overage_rate.as_ref().map(Kept::text)),
+            ("per_credit_overage_amount", self.per_credit_overage_amount.as_ref().map(Kept::text)),
         ])?;
         let prices = PriceChangesIn {
             add: self.add_prices,

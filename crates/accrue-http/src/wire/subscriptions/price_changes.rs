@@ -11,7 +11,7 @@ use crate::{
     shape::{Fields, LooseAmount, Reader, request},
     wire::{
         dates::{Date, any_is_local},
-        not_built::{AnyObject, NotBuilt},
+        parameters::NoParameters,
         phases::{PhaseNumber, phase},
         prices::{NewAllocationPriceIn, PlanPriceIn, PriceOverrideIn},
     },
@@ -40,8 +40,8 @@ request! {
         minimum_amount: Option<LooseAmount>,
         /// Greatest amount of a billing period, likewise.
         maximum_amount: Option<LooseAmount>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 
     /// A price of the plan to leave out.
@@ -72,8 +72,8 @@ request! {
         minimum_amount: Option<LooseAmount>,
         /// Greatest amount of a billing period, likewise.
         maximum_amount: Option<LooseAmount>,
-        /// Other parameters of the metric: not available until metrics have parameters.
-        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
+        /// Values of parameters of the metric: no metric has any.
+        metric_parameter_overrides: Option<NoParameters>,
     }
 }
 
