@@ -183,6 +183,11 @@ impl Meter {
         }
     }
 
+    /// Tells whether a condition says which events it counts.
+    pub(crate) const fn has_filter(&self) -> bool {
+        self.filter.is_some()
+    }
+
     /// Tells whether it has groups: which there are is not known beforehand.
     pub(crate) fn has_groups(&self) -> bool {
         !self.group_by.is_empty()

@@ -169,6 +169,19 @@ test('the next phase of a plan is triggered', async () => {
   assert.equal(triggered.active_plan_phase_order, 2);
 });
 
+test('a plan gives credits with each of its periods', async () => {
+  const allocation = { currency: 'credits', amount: '500', cadence: 'monthly', custom_expiration: { duration: 45, duration_unit: 'day' } };
+  const plan = await client.plans.create({
+    name: unique('included'), currency: 'USD', prices: [{ allocation_price: allocation }],
+  });
+  const [{ credit_allocation: given }] = plan.prices;
+  assert.deepEqual([given.allows_rollover, given.custom_expiration.duration], [true, 45]);
+  const customer = await newCustomer();
+  await client.subscriptions.create({ plan_id: plan.id, customer_id: customer.id });
+  const { data: [block] } = await client.customers.credits.list(customer.id);
+  assert.deepEqual([block.balance, block.credit_block_source], [500, 'allocation']);
+});
+
 test('a trial ends when it is said to', async () => {
   const { subscription } = await newSubscription({ trial_duration_days: 14 });
   const first = subscription.price_intervals.find((interval) => interval.price.discount);

@@ -497,6 +497,36 @@ class Suite(unittest.TestCase):
         self.assertGreater(longer.trial_info.end_date, tried.trial_info.end_date)
         CLIENT.subscriptions.update_trial(tried.id, trial_end_date="immediate")
 
+    def test_credits_of_a_plan_and_filters(self):
+        metric = new_metric()
+        plan = CLIENT.plans.create(
+            name=unique("included"),
+            currency="USD",
+            prices=[
+                {"price": prices(metric)[0]},
+                {
+                    "allocation_price": {
+                        "currency": "credits",
+                        "amount": "500",
+                        "cadence": "monthly",
+                        "expires_at_end_of_cadence": True,
+                        "per_unit_cost_basis": "0.02",
+                    }
+                },
+            ],
+        )
+        allocation = next(it.credit_allocation for it in plan.prices if it.credit_allocation)
+        self.assertEqual((allocation.currency, allocation.allows_rollover), ("credits", False))
+        customer = new_customer()
+        created = CLIENT.subscriptions.create(
+            customer_id=customer.id, plan_id=plan.id, filter="region = 'eu'"
+        )
+        self.assertEqual({it.filter for it in created.price_intervals}, {"region = 'eu'"})
+        [block] = list(CLIENT.customers.credits.list(customer.id))
+        self.assertEqual((block.balance, block.credit_block_source), (500, "allocation"))
+        found = CLIENT.credit_blocks.list_invoices(block.id)
+        self.assertEqual(len(found.invoices), 1)
+
     def test_coupons(self):
         discount = {"discount_type": "percentage", "percentage_discount": 0.25}
         code = unique("SPRING")

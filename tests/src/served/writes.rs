@@ -75,7 +75,11 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     });
     let mut own = new.clone();
     own["replace_prices"] = json!([{"replaces_price_id": fee, "fixed_price_quantity": 3}]);
-    own["add_prices"] = json!([{"price": cheap}]);
+    let given = json!({
+        "currency": "credits", "amount": "5", "cadence": "monthly", "per_unit_cost_basis": "0.5",
+    });
+    own["add_prices"] = json!([{"price": cheap}, {"allocation_price": given}]);
+    own["filter"] = json!("region = 'eu'");
     own["add_adjustments"] = json!([{"adjustment": {
         "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
         "applies_to_price_ids": ["cheap"],

@@ -161,7 +161,7 @@ async fn balance_section(
         section aria-labelledby="balance-title" {
             h2 id="balance-title" { "Credits" }
             @if known.is_empty() {
-                (empty("No credits", "They are given over the API, or bought with an invoice; usage draws them down."))
+                (empty("No credits", "They are given by subscriptions and over the API, or bought with an invoice; usage draws them down."))
             } @else {
                 (table("Balances: each leads to its blocks and entries", &[Text("Unit"), Number("Balance"), Number("Available"), Number("Overdraft")], &rows))
                 div.plots { @for plot in plots { (plot) } }

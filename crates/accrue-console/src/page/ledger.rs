@@ -57,7 +57,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         @if !blocks.data.is_empty() { (block_table(&blocks.data, &unit)) }
         @if blocks.has_more() { p.note { "The newest " (BLOCKS) " blocks are shown." } }
         @if entries.data.is_empty() {
-            (empty("No entries", "Credits are given over the API, or bought with an invoice; usage draws them down."))
+            (empty("No entries", "Credits are given by subscriptions and over the API, or bought with an invoice; usage draws them down."))
         } @else {
             (entry_table(visit, &entries.data, &unit))
         }

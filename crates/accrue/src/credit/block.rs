@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CreditBlockId, CustomerId, Decimal, InvoiceId, ItemId, Metadata, PriceId, PricingUnit,
-    SubscriptionId, Timestamp, TopUpId, WrittenDecimal,
+    CreditBlockId, CustomerId, Decimal, InvoiceId, ItemId, Metadata, PriceId, PriceIntervalId,
+    PricingUnit, SubscriptionId, Timestamp, TopUpId, WrittenDecimal,
     price::{CreditAllocation, PriceFilter},
 };
 
@@ -55,6 +55,8 @@ pub struct BlockAllocation {
     pub subscription_id: SubscriptionId,
     /// Price that gives the credits.
     pub price_id: PriceId,
+    /// Interval of the subscription in which it does.
+    pub price_interval_id: PriceIntervalId,
     /// Item that the price sells.
     pub item_id: ItemId,
     /// Instant at which the block was given: the begin of a period of the price.

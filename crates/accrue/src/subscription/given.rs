@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{PriceInterval, Subscription, SubscriptionEntry};
-use crate::{Timeframe, Timestamp, price::Price};
+use crate::{PriceIntervalId, Timeframe, Timestamp, price::Price};
 
 /// How far an interval has given the credits of its periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,17 +35,20 @@ impl Subscription {
         }
     }
 
-    /// Returns until when credits last that an interval has given at an instant for a price: up to the end of the
-    /// interval. What has none any more lasts no longer than it was given.
-    pub(crate) fn lasts_until(&self, of: (crate::PriceId, Timestamp)) -> Option<Timestamp> {
-        let (price, given) = of;
-        let mut own = self.price_intervals.iter().filter(|own| own.price_id == price);
-        let lives = |own: &&PriceInterval| {
-            own.start_date <= given && self.end_of(own).is_none_or(|end| given < end)
+    /// Returns until when credits last that an interval has given at an instant: up to the end of the interval. Where
+    /// that does not hold the instant any more, they last no longer than they were given.
+    pub(crate) fn lasts_until(
+        &self,
+        id: PriceIntervalId,
+        given_at: Timestamp,
+    ) -> Option<Timestamp> {
+        let own = self.price_intervals.iter().find(|own| own.id == id);
+        let holds = |own: &&PriceInterval| {
+            own.start_date <= given_at && self.end_of(own).is_none_or(|end| given_at < end)
         };
-        match own.find(lives) {
+        match own.filter(holds) {
             Some(own) => self.end_of(own),
-            None => Some(given),
+            None => Some(given_at),
         }
     }
 }

@@ -107,6 +107,12 @@ impl PriceInterval {
         first.into_iter().chain(later.map(|(from, of)| (*from, of.clone()))).collect()
     }
 
+    /// Tells whether what takes its place has its quantities: both are fees, and neither gives credits.
+    pub(super) fn hands_quantities_to(&self, other: &Self) -> bool {
+        let is_of_quantities = |of: &Self| of.is_fee() && of.given.is_none();
+        is_of_quantities(self) && is_of_quantities(other)
+    }
+
     /// Tells whether it is charged in its first period alone.
     pub(crate) fn is_charged_once(&self) -> bool {
         self.cadence.cycle().is_none() && !self.is_trial()

@@ -46,6 +46,11 @@ impl Subscription {
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
+        if life.0 < was.0 && interval.given.is_some_and(|of| of.until.is_some()) {
+            let detail =
+                "the interval has given credits already: another one can be added before it";
+            return Err(Error::constraint(detail));
+        }
         if life.0 != was.0 {
             self.check_behind_trial(was.0, life.0)?;
         }

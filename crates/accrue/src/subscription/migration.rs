@@ -253,7 +253,7 @@ impl Subscription {
                     filter: old.filter.clone(),
                     ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
-                if old.is_fee() && interval.is_fee() {
+                if old.hands_quantities_to(&interval) {
                     interval.quantities = old.quantities_from(start_date);
                 }
                 self.begin_moved(cut, interval, (price, Some(old.id)), moved);
@@ -442,15 +442,14 @@ impl Subscription {
             moves.flat_map(|of| of.began.iter()).filter_map(|(new, old)| Some((*new, (*old)?)));
         let pairs: Vec<_> = pairs.collect();
         for (new, old) in pairs {
-            let quantities = |start| {
-                let old = self.price_intervals.iter().find(|of| of.id == old);
-                old.filter(|of| of.is_fee()).map(|of| of.quantities_from(start))
-            };
-            let start = self.price_intervals.iter().find(|of| of.id == new);
-            let found = start.map(|of| of.start_date).and_then(quantities);
-            let own = self.price_intervals.iter_mut().find(|of| of.id == new && of.is_fee());
-            if let Some((own, found)) = own.zip(found) {
-                own.quantities = found;
+            let interval = |id| self.price_intervals.iter().find(|of| of.id == id);
+            let Some((old, to)) = interval(old).zip(interval(new)) else { continue };
+            let filter = old.filter.clone();
+            let found = old.hands_quantities_to(to).then(|| old.quantities_from(to.start_date));
+            let own = self.price_intervals.iter_mut().filter(|of| of.id == new);
+            for own in own {
+                own.filter.clone_from(&filter);
+                own.quantities = found.clone().unwrap_or_else(|| own.quantities.clone());
             }
         }
     }

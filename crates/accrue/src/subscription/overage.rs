@@ -25,6 +25,15 @@ impl Subscription {
         }
     }
 
+    /// Refuses another rate than before: what was billed by that stays.
+    pub(super) fn check_same_overage_rate(&self, before: &Self) -> Result<(), Error> {
+        let differs = |field: &&&str| self.carried.get(field) != before.carried.get(field);
+        match FIELDS.iter().find(differs) {
+            Some(field) => Err(Error::invalid(*field, "cannot change but with the plan")),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a rate that is no number above zero, and two of them.
     pub(super) fn check_overage_rate(&self) -> Result<(), Error> {
         rate(&self.carried).map(|_| ())

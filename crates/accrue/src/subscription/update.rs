@@ -24,7 +24,7 @@ impl SubscriptionUpdate {
         self.metadata.apply(&mut after.metadata)?;
         self.carried.apply(&mut after.carried)?;
         if after.carried != subscription.carried {
-            after.check_overage_rate()?;
+            after.check_same_overage_rate(subscription)?;
             after.check_threshold()?;
         }
         after.check_size()?;

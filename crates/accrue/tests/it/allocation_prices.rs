@@ -364,3 +364,66 @@ fn late_time_gives_what_each_period_would_have() {
     ];
     assert_eq!(of.blocks(), expected);
 }
+
+#[test]
+fn what_is_overdrawn_is_invoiced_and_not_paid_off_by_what_comes_next() {
+    let of = Allocated::new();
+    of.subscribe(APRIL, free(AllocationExpiry::EndOfCadence));
+    of.fixture().set("2027-04-10T00:00:00Z");
+    of.invoiced.use_at("a", "2027-04-10T00:00:00Z", "620");
+    assert_eq!(of.balance(), number("-120"));
+    of.fixture().tick_at(MAY);
+    of.fixture().tick_at("2027-05-05T00:00:00Z");
+    assert_eq!(all(&of.fixture().invoices(SETTLED)), ["00001 issued 2027-05-01: usage 12 = 12"]);
+    assert_eq!(of.blocks().last().unwrap(), "500 of 500 until 2027-06-01");
+    assert_eq!(of.balance(), number("500"));
+}
+
+#[test]
+fn an_expiry_that_the_caller_has_moved_stays_but_for_the_end_of_the_price() {
+    let of = Allocated::new();
+    let subscription = of.subscribe(APRIL, free(AllocationExpiry::EndOfCadence));
+    let fixture = of.fixture();
+    fixture.set("2027-04-10T00:00:00Z");
+    let block = of.every_block()[0].id;
+    let later = at("2027-12-31T00:00:00Z");
+    let moved = accrue::credit::NewLedgerEntry::expiration_change(unit(CREDITS), block, later);
+    run(fixture.account.create_ledger_entry(of.customer, moved)).unwrap();
+    let end = Cancellation::RequestedDate(at("2027-08-01T00:00:00Z"));
+    run(fixture.account.cancel_subscription(subscription.id, end)).unwrap();
+    assert_eq!(of.blocks()[1], "500 of 500 until 2027-08-01");
+    fixture.tick();
+    run(fixture.account.unschedule_cancellation(subscription.id)).unwrap();
+    assert_eq!(of.blocks()[1], "500 of 500 until 2027-12-31");
+}
+
+#[test]
+fn a_price_that_begins_anew_at_the_begin_of_a_period_gives_in_place_of_what_it_gave() {
+    let of = Allocated::new();
+    let subscription = of.subscribe(APRIL, free(AllocationExpiry::Never));
+    let fixture = of.fixture();
+    fixture.tick_at("2027-04-10T00:00:00Z");
+    let plan = block_on(fixture.account.fetch_plan(subscription.plan_id)).unwrap();
+    let change = on(&plan, APRIL);
+    run(fixture.account.schedule_plan_change(subscription.id, change)).unwrap();
+    fixture.tick();
+    assert_eq!(of.balance(), number("500"));
+    let gives = &of.every_block()[1].allocation.clone().unwrap();
+    let moved = block_on(fixture.account.fetch_subscription(subscription.id)).unwrap();
+    assert_eq!(moved.price_intervals.last().unwrap().id, gives.price_interval_id);
+    let mut earlier = PriceIntervalEdit::new(gives.price_interval_id);
+    earlier.start_date = Some(at("2027-03-01T00:00:00Z").into());
+    let changes =
+        accrue::subscription::IntervalChanges { edit: vec![earlier], ..Default::default() };
+    let call = fixture.account.change_intervals(subscription.id, changes);
+    assert_eq!(refused(fixture, call).0, ErrorKind::ConstraintViolation);
+}
+
+#[test]
+fn usage_from_before_a_subscription_draws_on_what_it_gives() {
+    let of = Allocated::new();
+    of.fixture().set("2027-04-10T00:00:00Z");
+    of.invoiced.use_at("a", "2027-04-10T00:00:00Z", "120");
+    of.subscribe(APRIL, free(AllocationExpiry::EndOfCadence));
+    assert_eq!(of.blocks(), ["380 of 500 until 2027-05-01"]);
+}

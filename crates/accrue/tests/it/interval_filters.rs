@@ -1,7 +1,7 @@
 //! Conditions on the events that count for a price of a subscription (subscriptions 1.5).
 
 use accrue::{
-    Decimal, ErrorKind, Patch, PropertyName,
+    CostChange, Decimal, ErrorKind, Patch, PropertyName,
     cost::CostQuery,
     expression::Expression,
     price::{Charge, Matrix, MatrixCell, Model},
@@ -16,7 +16,7 @@ use crate::{
     invoices::{SETTLED, all},
     price_intervals::{Changed, JANUARY, adding, changed, constraint},
     support::{
-        fixture::{at, event, external, number, refused, run},
+        fixture::{at, block_on, event, external, number, refused, run},
         priced::{between, cost_alert},
     },
 };
@@ -189,4 +189,18 @@ fn subscriptions_1_5_conditions_take_no_more_comparisons_than_there_may_be() {
     let (kind, message) = refused(of.fixture(), edit(8));
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert!(constraint((kind, message)).contains("comparisons"));
+}
+
+#[test]
+fn a_preview_of_another_price_counts_by_it_too() {
+    let of = shop();
+    let eu = of.filtered("region = 'eu'");
+    of.fixture().set("2027-01-05T00:00:00Z");
+    of.use_in("a", "2027-01-05T00:00:00Z", "7", "eu");
+    of.use_in("b", "2027-01-05T00:00:00Z", "5", "us");
+    let new = of.fixture().usage_at("3", &of.metric);
+    let price = of.subscription.price_intervals[0].price_id;
+    let preview = of.fixture().account.preview_price(eu.id, price, new);
+    let CostChange { before, after, .. } = block_on(preview).unwrap().answer;
+    assert_eq!((before.total, after.total), (number("14"), number("21")));
 }

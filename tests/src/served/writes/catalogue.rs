@@ -70,8 +70,12 @@ fn of_plans(Scene { item, metric, plan, migration, .. }: &Scene) -> Vec<Case> {
         "currency": "USD",
     });
     let adjustments = json!([{"adjustment": adjustment}]);
+    let given = json!({
+        "currency": "credits", "amount": "5", "cadence": "monthly", "expires_at_end_of_cadence": true,
+    });
     let new = json!({
-        "name": "new", "currency": "USD", "prices": [{"price": price}], "adjustments": adjustments,
+        "name": "new", "currency": "USD", "adjustments": adjustments,
+        "prices": [{"price": price}, {"allocation_price": given}],
     });
     let version = json!({
         "version": 3, "add_prices": [{"price": price}], "add_adjustments": adjustments,

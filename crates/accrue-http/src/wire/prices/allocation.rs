@@ -7,7 +7,7 @@ use accrue::{
 
 use super::{CycleUnit, parts::CycleConfigurationIn};
 use crate::{
-    shape::{Fields, MetadataIn, Reader, Sparse, choices, new_metadata, request, response},
+    shape::{Fields, Given, MetadataIn, Reader, Sparse, choices, new_metadata, request, response},
     wire::price_filters::{BlockFilterIn, PriceFilter},
 };
 
@@ -27,7 +27,7 @@ request! {
         /// Filters of the prices that the credits pay for, by `item_id`: every price where there are none.
         filters: Option<Vec<BlockFilterIn>>,
         /// Amount that the customer pays for one of them: 0 where nothing is said. What costs nothing is on no invoice.
-        per_unit_cost_basis: Option<WrittenDecimal>,
+        per_unit_cost_basis: Given<WrittenDecimal>,
         /// Id of the item that it sells: one that all allocations of these credits share, where none is given.
         item_id: Option<ItemId>,
         /// Id of the type of the licenses that it is for.
@@ -83,7 +83,7 @@ choices! {
     }
 }
 
-/// Refuses two ends, and the end of a cadence that has none.
+/// Refuses two ends.
 fn ends_once(fields: &Fields<'_>, reader: &mut Reader) {
     if fields.has("expires_at_end_of_cadence") && fields.has("custom_expiration") {
         let message = "is there beside expires_at_end_of_cadence, expected one of them";
@@ -107,7 +107,7 @@ impl NewAllocationPriceIn {
             (Some(false) | None, None) => AllocationExpiry::Never,
         };
         new.filters = self.filters.into_iter().flatten().map(|BlockFilterIn(of)| of).collect();
-        if let Some(basis) = self.per_unit_cost_basis {
+        if let Given(Some(basis)) = self.per_unit_cost_basis {
             new.per_unit_cost_basis = basis;
         }
         (new.item_id, new.license_type_id) = (self.item_id, self.license_type_id);

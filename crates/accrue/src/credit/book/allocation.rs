@@ -8,7 +8,8 @@ use crate::{
 
 impl Book {
     /// Adds a block that an allocation gives, up to an expiry, also where that has passed by the time that it is
-    /// given, and where a caller could add none.
+    /// given, and where a caller could add none. It pays no overdraft off: what usage of the last period was overdrawn
+    /// by is invoiced.
     pub(crate) fn give(
         &mut self,
         amount: Decimal,
@@ -17,10 +18,9 @@ impl Book {
         expiry_date: Option<Timestamp>,
     ) -> LedgerEntry {
         let at = self.instant(of.given_at);
-        let paid = self.share_of_overdraft(&of.terms.filters, &amount);
         let blank = self.blank(b"block", at);
         let block = CreditBlock {
-            balance: &amount - &paid,
+            balance: amount.clone(),
             effective_date: Some(of.given_at),
             expiry_date,
             per_unit_cost_basis: Some(per_unit_cost_basis),
@@ -31,8 +31,7 @@ impl Book {
             ..blank.block
         };
         let block_id = block.id;
-        self.add_block(Block { block, drawn: paid.clone(), ..blank });
-        self.pay_overdraft(block_id, paid);
+        self.add_block(Block { block, ..blank });
         let (entry_type, asked) = (EntryType::Increment, None);
         self.append(Draft { entry_type, amount, block_id, asked }, at).clone()
     }

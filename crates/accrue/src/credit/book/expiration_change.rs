@@ -1,7 +1,7 @@
 use super::{Block, Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Error, Timestamp,
-    credit::{CreditBlock, EntryType},
+    credit::{BlockAllocation, CreditBlock, EntryType},
 };
 
 /// Expiration change that the caller asks for.
@@ -37,7 +37,9 @@ impl Book {
             maximum_initial_balance: Some(moved.clone()),
             filters: source.block.filters.clone(),
             source: source.block.source,
-            allocation: source.block.allocation.clone(),
+            allocation: source.block.allocation.clone().map(|of| {
+                Box::new(BlockAllocation { expiry_date: Some(new_block_expiry_date), ..*of })
+            }),
             ..blank.block
         };
         let purchase = source.purchase;

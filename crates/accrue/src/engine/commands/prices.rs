@@ -20,6 +20,7 @@ use crate::{
     },
     schema::{self, AccountHead, Index, Nothing, PriceAlias},
     subscription::{Subscription, SubscriptionEntry},
+    usage::Meters,
 };
 
 impl Account {
@@ -237,20 +238,33 @@ async fn keep_meters(
     if changed.is_empty() {
         return Ok(());
     }
-    if catalogue.meters.len() > limits::METERS {
-        let most = limits::METERS;
-        let detail = format!("prices divide the usage of the account in {most} ways already");
-        return Err(Error::constraint(detail));
-    }
+    let known = rows::metrics::meters(tx).await?;
+    check_number(&known, &changed)?;
     if prices.iter().any(|(_, filter)| filter.is_some()) {
-        let there = rows::metrics::meters(tx).await?.terms();
-        check_terms(there, changed.iter().map(Meter::terms).fold(0, usize::saturating_add))?;
+        let new = changed.iter().filter(|of| !known.divided.iter().any(|own| own.id == of.id));
+        check_terms(known.terms(), new.map(Meter::terms).fold(0, usize::saturating_add))?;
     }
     catalogue.revision = revision;
     corrections::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
     let mut changed = changed.iter();
     changed.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
+}
+
+/// Refuses more meters than an account can have: of some conditions, and of all events.
+fn check_number(known: &Meters, changed: &[Meter]) -> Result<(), Error> {
+    let new = changed.iter().filter(|of| !known.divided.iter().any(|own| own.id == of.id));
+    let all: Vec<_> = known.divided.iter().chain(new).collect();
+    let filtered = all.iter().filter(|of| of.has_filter()).count();
+    let detail = if filtered > limits::FILTERED_METERS {
+        let most = limits::FILTERED_METERS;
+        format!("prices of the account have counted by {most} conditions on events already")
+    } else if all.len().saturating_sub(filtered) > limits::METERS {
+        format!("prices divide the usage of the account in {} ways already", limits::METERS)
+    } else {
+        return Ok(());
+    };
+    Err(Error::constraint(detail))
 }
 
 /// Refuses more conditions, of a metric or of a price, with which each event of the account would take too many

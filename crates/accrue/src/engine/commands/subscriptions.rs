@@ -18,7 +18,7 @@ use crate::{
             lists::Walk,
             outbox,
         },
-        time::{current, invoicing, recount, trials},
+        time::{allocations, current, invoicing, recount, trials},
     },
     limits,
     page::{Listing, Position},
@@ -309,6 +309,7 @@ pub(super) async fn create_subscription(
         let closed = rows::account::oldest_taken(tx).await?;
         entry.closed_until = (entry.subscription.start_date <= closed).then_some(closed);
     }
+    allocations::give_begun(tx, &mut entry).await?;
     recount::count_earlier_usage(tx, &mut entry).await?;
 
     if customer.currency.is_none() {

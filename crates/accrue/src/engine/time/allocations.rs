@@ -9,8 +9,9 @@ use crate::{
     credit::BlockAllocation,
     engine::{
         kernel::Transaction,
-        rows::{ledgers, prices},
+        rows::{account, ledgers, prices},
     },
+    limits,
     price::{Charge, Model},
     schema::{self, CustomerHead},
     subscription::{Given, SubscriptionEntry},
@@ -28,6 +29,7 @@ pub(in crate::engine) async fn give(
         let next = of.next_to_give(interval).filter(|period| period.start() <= at);
         let Some(period) = next else { continue };
         let (price_id, given_at) = (interval.price_id, period.start());
+        let price_interval_id = interval.id;
         if let Some(interval) = of.price_intervals.get_mut(place) {
             interval.given = Some(Given { until: Some(given_at) });
         }
@@ -41,6 +43,7 @@ pub(in crate::engine) async fn give(
         let allocation = BlockAllocation {
             subscription_id: of.id,
             price_id,
+            price_interval_id,
             item_id: price.item_id,
             given_at,
             expiry_date: terms.expiry.of(given_at, period.end(), &of.timezone),
@@ -49,6 +52,8 @@ pub(in crate::engine) async fn give(
         let expiry = expiry(entry, &allocation);
         let customer = of.customer_id;
         let mut ledger = ledgers::ledger_or_new(tx, customer, &terms.currency).await?;
+        // What is configured at this instant comes after what the instant brings.
+        ledger.has_alerts = account::had_alerts_until(tx, at).await?;
         let before = ledger.book.balance().cloned();
         let cost_basis = unit.unit_amount.clone();
         let given = ledger.book.give(quantity.clone(), cost_basis, allocation, expiry);
@@ -56,6 +61,21 @@ pub(in crate::engine) async fn give(
         let cause = Cause::Credit { entry_id: given.id };
         balances::judge_at(tx, &mut ledger, before, &cause, at).await?;
         ledgers::save_ledgers(tx, customer, std::iter::once(&ledger)).await?;
+    }
+    Ok(())
+}
+
+/// Gives the credits of all periods that have begun: before anything draws on them.
+pub(in crate::engine) async fn give_begun(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let now = tx.now;
+    for _ in 0..limits::REWOUND {
+        match entry.next_given().filter(|at| *at <= now) {
+            Some(at) => give(tx, entry, at).await?,
+            None => break,
+        }
     }
     Ok(())
 }
@@ -106,6 +126,6 @@ pub(in crate::engine) async fn follow(
 
 /// Returns when credits expire: as their allocation says, and with its end.
 fn expiry(entry: &SubscriptionEntry, of: &BlockAllocation) -> Option<Timestamp> {
-    let end = entry.subscription.lasts_until((of.price_id, of.given_at));
+    let end = entry.subscription.lasts_until(of.price_interval_id, of.given_at);
     of.expiry_date.into_iter().chain(end).min()
 }

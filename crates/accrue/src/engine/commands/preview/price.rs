@@ -9,7 +9,7 @@ use crate::{
     cost::Cost,
     engine::{
         Account,
-        commands::{costs, plan_versions},
+        commands::{costs, plan_versions, prices},
         kernel::{Command, Stop, Transaction},
         rows::{
             self, active, ledgers,
@@ -155,10 +155,10 @@ impl ReplacePrice {
         let priced = plan_versions::create_version(tx, &plan, version, &prices, agreed).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
-        after.priced = None;
         let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));
         let price = price.ok_or_else(|| Error::corrupt("a version of a plan has no such price"))?;
         after.subscription.replace_price(&replaced, price, version);
+        prices::note_usage(tx, &mut after).await?;
         let (found, cycle) = (after.subscription.billing_cycle(), of.subscription.billing_cycle());
         if found != cycle {
             let detail =
