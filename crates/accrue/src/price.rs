@@ -33,8 +33,8 @@ pub use self::{
     },
     license::LicenseAllocation,
     model::{
-        Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
-        Tiered, Unit,
+        Bulk, BulkTier, Grouping, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity,
+        Rating, Tier, Tiered, Unit,
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,
@@ -45,7 +45,7 @@ pub use self::{
 pub(crate) use self::{
     filter::check_filters,
     license::check_beside_licenses,
-    model::Parts,
+    model::{DeclaredCells, Parts},
     references::References,
     scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
@@ -147,11 +147,6 @@ impl Charge {
     }
 }
 
-fn cells_of(matrix: &Matrix) -> Cells {
-    let properties = matrix.properties().cloned().collect();
-    Cells::new(properties, matrix.values().map(<[_]>::to_vec))
-}
-
 /// Type of a price (wire 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -210,29 +205,36 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
-    /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
+    /// Returns the meters that are needed to rate usage, where that is no whole metric, as of a revision of the
     /// metrics.
-    pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
-        let is_divided = self.dimensional_price_configuration.is_some()
-            || matches!(self.charge.model(), Model::Matrix(_));
-        self.meter_by(Vec::new(), since).filter(|_| is_divided)
+    pub(crate) fn rated_meters(&self, since: u64) -> impl Iterator<Item = Meter> {
+        let is_of_combination = self.dimensional_price_configuration.is_some();
+        let cells = self.charge.model().cells();
+        let is_divided = is_of_combination || cells.is_some();
+        let divided = self.meter_by(Vec::new(), cells.as_ref(), since).filter(|_| is_divided);
+        let has_whole = is_of_combination && cells.is_some_and(|of| of.has_whole);
+        let whole = self.meter_by(Vec::new(), None, since).filter(|_| has_whole);
+        divided.into_iter().chain(whole)
     }
 
-    /// Returns the meter of its usage, in groups by some properties; none of a fee.
-    fn meter_by(&self, group_by: Vec<PropertyName>, since: u64) -> Option<Meter> {
-        let Charge::Usage { metric_id, model } = &self.charge else { return None };
-        let cells = match model {
-            Model::Matrix(matrix) => cells_of(matrix),
-            _ => Cells::default(),
-        };
-        let meter = Meter::new(*metric_id, None, group_by, cells, since);
+    /// Returns the meter of its usage, in groups by some properties and in cells; none of a fee.
+    fn meter_by(
+        &self,
+        group_by: Vec<PropertyName>,
+        cells: Option<&DeclaredCells>,
+        since: u64,
+    ) -> Option<Meter> {
+        let metric_id = self.charge.metric_id()?;
+        let cells = cells.map(|of| Cells::new(of.dimensions.clone(), of.values.clone()));
+        let meter = Meter::new(metric_id, None, group_by, cells.unwrap_or_default(), since);
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
             None => meter,
         })
     }
 
-    /// Rates what a group of a meter adds up to: its quantity and its amount.
+    /// Rates what a group of a meter adds up to: its quantity and its amount. The figure of all of its events is
+    /// the sum of those of its cells: invoices break nothing else down.
     pub(crate) fn rate_group(
         &self,
         meter: &Meter,
@@ -240,32 +242,45 @@ impl Price {
         used: impl Fn(CellId) -> Option<Decimal>,
     ) -> (Decimal, Decimal) {
         let model = self.charge.model();
-        let cells = match model {
-            Model::Matrix(matrix) => meter.cells(group, matrix.values()),
-            _ => meter.all_cells(group),
+        let declared = model.cells();
+        let cells = match &declared {
+            Some(declared) => meter.cells(group, declared.values()),
+            None => meter.all_cells(group),
         };
-        let quantity = Quantity::of(cells.into_iter().map(|cell| used(cell).unwrap_or_default()));
-        (quantity.total(), model.rate(&quantity).amount)
+        let figures = cells.into_iter().map(|cell| used(cell).unwrap_or_default());
+        let mut figures: Vec<_> = figures.collect();
+        if declared.is_some_and(|of| of.has_whole) {
+            figures.push(figures.iter().sum());
+        }
+        let quantity = Quantity::of(figures.into_iter());
+        (model.line_quantity(&quantity), model.rate_so_far(&quantity).amount)
     }
 
-    /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
+    /// Returns the cells whose figures its usage is rated by, in the order of the model; none for a fee.
     pub(crate) fn cells(&self) -> Vec<CellId> {
-        match (self.meter(0), self.charge.model()) {
-            (Some(meter), Model::Matrix(matrix)) => meter.only_cells(matrix.values()),
-            (Some(meter), _) => meter.only_cells([]),
-            (None, _) => self.charge.metric_id().into_iter().map(CellId::from).collect(),
+        let Some(metric_id) = self.charge.metric_id() else { return Vec::new() };
+        let declared = self.charge.model().cells();
+        let mut meters = self.rated_meters(0);
+        let whole = CellId::from(metric_id);
+        let Some(divided) = meters.next() else { return vec![whole] };
+        let Some(declared) = declared else { return divided.only_cells([]) };
+        let mut cells = divided.only_cells(declared.values());
+        if declared.has_whole {
+            cells.extend(meters.next().map_or_else(|| vec![whole], |of| of.only_cells([])));
         }
+        cells
     }
 
     /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down
     /// by; as of a revision of the metrics.
     pub(crate) fn meters(&self, since: u64) -> impl Iterator<Item = Meter> {
-        self.meter(since).into_iter().chain(self.grouping_meter(since))
+        self.rated_meters(since).chain(self.grouping_meter(since))
     }
 
     /// Returns the meter that invoices break its usage down by.
     pub(crate) fn grouping_meter(&self, since: u64) -> Option<Meter> {
-        self.meter_by(vec![self.invoice_grouping_key.clone()?], since)
+        let cells = self.charge.model().cells();
+        self.meter_by(vec![self.invoice_grouping_key.clone()?], cells.as_ref(), since)
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of

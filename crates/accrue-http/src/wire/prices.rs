@@ -3,7 +3,7 @@
 mod dimensional;
 mod discount;
 mod evaluation;
-mod model;
+mod models;
 mod new;
 mod overrides;
 mod parts;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use self::{
     dimensional::DimensionalPriceConfiguration,
     discount::PriceDiscount,
-    model::{Config, ModelType},
+    models::{Config, MODELS, ModelType},
     rates::StoredRate,
 };
 pub(crate) use self::{
@@ -313,12 +313,13 @@ impl Price {
 impl Describe for Price {
     fn schema() -> Schema {
         let Schema::Object(common) = CommonPrice::schema() else { return Schema::Any };
-        let variants = model::built().into_iter().map(|(model_type, name, config, schema)| {
+        let variants = MODELS.iter().map(|model| {
+            let (model_type, [name, ..]) = (model.model_type, model.names);
             let mut properties = common.properties.clone();
             properties.push(Property {
-                name: config,
+                name: model.config,
                 description: "Configuration of the model.".to_owned(),
-                schema,
+                schema: (model.shown)(),
                 is_required: true,
             });
             let description = format!("A price of the model `{model_type}`.");

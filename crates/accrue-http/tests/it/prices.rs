@@ -239,11 +239,7 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     }
     let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
     let tiers = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": [1]}});
-    for (name, value) in [
-        ("billed_in_advance", json!(true)),
-        ("unit_config", json!({"unit_amount": "1", "prorated": true})),
-        ("conversion_rate_config", tiers),
-    ] {
+    for (name, value) in [("billed_in_advance", json!(true)), ("conversion_rate_config", tiers)] {
         let price = with(unit.clone(), name, value);
         host.post("/v1/prices", price).error(404, "404-feature-not-available");
     }

@@ -4,6 +4,7 @@
 //! [`Model`].
 
 mod bulk;
+mod cells;
 mod matrix;
 mod package;
 mod part;
@@ -12,17 +13,17 @@ mod unit;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::part::Parts;
 pub use self::{
     bulk::{Bulk, BulkTier},
     matrix::{Matrix, MatrixCell},
     package::Package,
-    part::{Part, PartOf},
+    part::{Grouping, Part, PartOf},
     tiered::{Tier, Tiered},
     unit::Unit,
 };
-use super::check_bounds;
-use crate::{Decimal, Error, limits};
+pub(crate) use self::{cells::DeclaredCells, part::Parts};
+use super::{Share, check_bounds};
+use crate::{Decimal, Error, PropertyName, limits};
 
 /// Quantity that a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +50,39 @@ pub(super) trait Rates {
     /// Says what is wrong with the configuration.
     fn check(&self) -> Result<(), Error>;
 
-    /// Rates a quantity. One below zero costs nothing.
+    /// Returns the cells that usage is divided into, of a model that rates more than one figure.
+    fn cells(&self) -> Option<DeclaredCells> {
+        None
+    }
+
+    /// Rates a quantity, as long as its period runs. One below zero costs nothing.
     fn rate(&self, quantity: &Quantity) -> Rating;
 
-    /// Returns the amount for the quantity of one cell, and nothing else: of a matrix in its order, of
-    /// any other model the first. The cells add up to the amount of [`rate`](Self::rate).
-    fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
+    /// Returns the amount of [`rate`](Self::rate), and nothing else.
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        self.rate(quantity).amount
+    }
+
+    /// Returns the amount for the quantity of one cell, of a model whose cells add up: what follows usage
+    /// looks at no other cell then.
+    fn cell_amount(&self, _cell: usize, _quantity: &Decimal) -> Option<Decimal> {
+        None
+    }
+
+    /// Returns the least amount of a period that is over, of a model that has one.
+    fn minimum(&self, _quantity: &Quantity) -> Option<Decimal> {
+        None
+    }
+
+    /// Returns the quantity of a line: the sum of the cells, for most.
+    fn line_quantity(&self, quantity: &Quantity) -> Decimal {
+        quantity.total()
+    }
+
+    /// Tells whether usage is prorated to the days that it was served.
+    fn is_prorated(&self) -> bool {
+        false
+    }
 
     /// Tells whether more units never cost less. A model that does not say so is rated event by event
     /// where somebody asks for the cost of a batch.
@@ -145,27 +173,9 @@ macro_rules! models {
                 }
             }
 
-            /// Rates a quantity. One below zero costs nothing, and so does none.
-            ///
-            /// The amount is exact and is the sum of the parts.
-            #[must_use]
-            pub fn rate(&self, quantity: &Quantity) -> Rating {
+            fn rates(&self) -> &dyn Rates {
                 match self {
-                    $(Self::$name(config) => config.rate(quantity),)*
-                }
-            }
-
-            /// Tells whether more units never cost less.
-            pub(crate) fn only_rises(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.only_rises(),)*
-                }
-            }
-
-            /// Returns the amount for the quantity of one cell, without its parts.
-            pub(crate) fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
-                match self {
-                    $(Self::$name(config) => config.amount(cell, quantity),)*
+                    $(Self::$name(config) => config,)*
                 }
             }
         }
@@ -186,6 +196,74 @@ models! {
     Bulk(Bulk) = "bulk",
     /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
+}
+
+impl Model {
+    /// Rates a quantity of a period that is over and was served on all of its days. One below zero counts
+    /// as none.
+    ///
+    /// The amount is exact and is the sum of the parts.
+    #[must_use]
+    pub fn rate(&self, quantity: &Quantity) -> Rating {
+        let rating = self.rate_so_far(quantity);
+        let top_up = self.top_up(quantity, &rating.amount);
+        rating.topped_up(top_up)
+    }
+
+    /// Rates a quantity, as long as its period runs: without what a minimum of the model adds at the end.
+    pub(crate) fn rate_so_far(&self, quantity: &Quantity) -> Rating {
+        self.rates().rate(quantity)
+    }
+
+    /// Returns the amount of a quantity, as long as its period runs.
+    pub(crate) fn amount(&self, quantity: &Quantity) -> Decimal {
+        self.rates().amount(quantity)
+    }
+
+    /// Returns the amount for the quantity of one cell, where the cells of the model add up.
+    pub(crate) fn cell_amount(&self, cell: usize, quantity: &Decimal) -> Option<Decimal> {
+        self.rates().cell_amount(cell, quantity)
+    }
+
+    /// Returns what a minimum of the model adds to the amount of a quantity when its period ends.
+    pub(crate) fn top_up(&self, quantity: &Quantity, amount: &Decimal) -> Decimal {
+        let minimum = self.rates().minimum(quantity);
+        minimum.map_or_else(Decimal::zero, |least| (least - amount).max(Decimal::zero()))
+    }
+
+    /// Returns the cells that usage is divided into.
+    pub(crate) fn cells(&self) -> Option<DeclaredCells> {
+        self.rates().cells()
+    }
+
+    /// Returns the properties whose values decide on the cell that usage lies in; none where there are no
+    /// cells.
+    #[must_use]
+    pub fn dimensions(&self) -> Vec<PropertyName> {
+        self.cells().map(|of| of.dimensions).unwrap_or_default()
+    }
+
+    /// Tells whether it rates more than one figure: that of each cell. A fee has no events to divide, and
+    /// units of different cells are not alike.
+    pub(crate) fn has_cells(&self) -> bool {
+        self.cells().is_some()
+    }
+
+    /// Returns the quantity of a line.
+    pub(crate) fn line_quantity(&self, quantity: &Quantity) -> Decimal {
+        self.rates().line_quantity(quantity)
+    }
+
+    /// Tells whether usage is prorated to the days that it was served: its whole amount is, and no unit
+    /// amount.
+    pub(crate) fn is_prorated(&self) -> bool {
+        self.rates().is_prorated()
+    }
+
+    /// Tells whether more units never cost less.
+    pub(crate) fn only_rises(&self) -> bool {
+        self.rates().only_rises()
+    }
 }
 
 impl Quantity {
@@ -211,12 +289,53 @@ impl Quantity {
     fn billable(&self) -> Decimal {
         self.total().max(Decimal::zero())
     }
+
+    /// Returns the quantities of so many cells, and that of all others: none is below zero.
+    fn in_cells(&self, cells: usize) -> (Vec<Decimal>, Decimal) {
+        let (own, others) = match self {
+            Self::One(quantity) => (&[][..], std::slice::from_ref(quantity)),
+            Self::Cells(figures) => figures.split_at(figures.len().min(cells)),
+        };
+        let billable = |units: &Decimal| units.clone().max(Decimal::zero());
+        let own = own.iter().map(billable).chain(std::iter::repeat_with(Decimal::zero));
+        (own.take(cells).collect(), others.iter().map(billable).sum())
+    }
+
+    /// Returns the figures that it is made of.
+    pub(crate) fn figures_mut(&mut self) -> &mut [Decimal] {
+        match self {
+            Self::One(quantity) => std::slice::from_mut(quantity),
+            Self::Cells(figures) => figures,
+        }
+    }
 }
 
 impl Rating {
     /// Adds up the parts.
     fn of(parts: Vec<Part>) -> Self {
         Self { amount: parts.iter().map(|part| part.amount.clone()).sum(), parts }
+    }
+
+    /// Adds what a minimum adds.
+    fn topped_up(mut self, top_up: Decimal) -> Self {
+        if !top_up.is_zero() {
+            self.amount += &top_up;
+            self.parts.push(Part::named("Minimum", Decimal::from(1), &top_up));
+        }
+        self
+    }
+
+    /// Prorates it to the days that are served: rounded once, and the parts so that they add up.
+    pub(crate) fn prorated(mut self, share: Share) -> Self {
+        let (mut whole, mut prorated) = (Decimal::zero(), Decimal::zero());
+        for part in &mut self.parts {
+            whole += &part.amount;
+            let so_far = share.of(&whole);
+            part.amount = &so_far - &prorated;
+            prorated = so_far;
+        }
+        self.amount = share.of(&self.amount);
+        self
     }
 }
 

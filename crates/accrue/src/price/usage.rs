@@ -19,7 +19,7 @@ impl PricedUsage {
     pub(crate) fn of<'p>(prices: impl IntoIterator<Item = &'p Price>) -> Self {
         let (mut meters, mut usage_units) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());
         for price in prices {
-            meters.extend(price.meter(0).into_iter().flat_map(|meter| meter.parts()));
+            meters.extend(price.rated_meters(0).flat_map(|meter| meter.parts()));
             if let Charge::Usage { metric_id, .. } = price.charge {
                 usage_units.entry(price.currency.clone()).or_default().insert(metric_id);
             }

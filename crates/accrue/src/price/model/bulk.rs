@@ -7,7 +7,6 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 ///
 /// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Bulk {
     /// Tiers, by rising maximum; the last has none.
     pub tiers: Vec<BulkTier>,
@@ -15,7 +14,6 @@ pub struct Bulk {
 
 /// Tier of a volume price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct BulkTier {
     /// Largest quantity that lies in it; `None` for the last tier.
     pub maximum_units: Option<Decimal>,
@@ -80,13 +78,13 @@ impl Rates for Bulk {
                 first_unit: below.and_then(|below| below.maximum_units.clone()).unwrap_or_default(),
                 last_unit: tier.maximum_units.clone(),
             };
-            Part::new(of, quantity, &tier.unit_amount)
+            Part::new(of, quantity, tier.unit_amount.number())
         });
         Rating::of(part.into_iter().collect())
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        let quantity = quantity.clone().max(Decimal::zero());
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        let quantity = quantity.billable();
         let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(self.tiers.last());
         tier.map_or_else(Decimal::zero, |tier| quantity * tier.unit_amount.number())
     }

@@ -80,17 +80,26 @@ fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
         assert!(!part.quantity.is_negative());
     }
     let total = quantity.total();
-    let cells = match (model, quantity) {
-        (Model::Matrix(_), Quantity::Cells(cells)) => cells.iter().enumerate().collect(),
-        (Model::Matrix(matrix), Quantity::One(_)) => vec![(matrix.matrix_values.len(), &total)],
-        _ => vec![(0, &total)],
+    assert_eq!(model.amount(quantity), model.rate_so_far(quantity).amount);
+    let cells = match (model.cells(), quantity) {
+        (Some(_), Quantity::Cells(cells)) => cells.clone(),
+        (Some(cells), Quantity::One(_)) => {
+            let none = vec![Decimal::zero(); cells.values.len()];
+            [none, vec![total]].concat()
+        }
+        (None, _) => vec![total],
     };
-    let amounts = cells.iter().map(|(cell, quantity)| model.amount(*cell, quantity));
-    assert_eq!(amounts.sum::<Decimal>(), model.rate(quantity).amount);
-    for (cell, quantity) in cells.into_iter().filter(|_| model.only_rises()) {
-        for more in [1, 7, 250].map(|more| quantity + tenths(more)) {
-            let [amount, more] = [quantity, &more].map(|of| model.amount(cell, of));
-            assert!(amount <= more, "{model:?} falls behind {quantity}");
+    let amounts = cells.iter().enumerate().map(|(cell, units)| model.cell_amount(cell, units));
+    if let Some(amounts) = amounts.collect::<Option<Vec<_>>>() {
+        assert_eq!(amounts.iter().sum::<Decimal>(), model.amount(quantity));
+    }
+    for cell in (0..cells.len()).filter(|_| model.only_rises()) {
+        for units in [1, 7, 250] {
+            let mut more = cells.clone();
+            more[cell] += tenths(units);
+            let [less, more] = [&cells, &more].map(|of| Quantity::of(of.iter().cloned()));
+            let rated = [&less, &more].map(|of| model.rate(of).amount);
+            assert!(rated[0] <= rated[1], "{model:?} falls behind {less:?}");
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::{Decimal, Error, WrittenDecimal, limits, price::check_bounds};
 ///
 /// One part, whose quantity is the number of packages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Package {
     /// Amount for a package.
     pub package_amount: WrittenDecimal,
@@ -44,11 +43,11 @@ impl Rates for Package {
 
     fn rate(&self, quantity: &Quantity) -> Rating {
         let packages = self.packages(&quantity.total());
-        Rating::of(vec![Part::new(PartOf::Whole, packages, &self.package_amount)])
+        Rating::of(vec![Part::new(PartOf::Whole, packages, self.package_amount.number())])
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        self.packages(quantity) * self.package_amount.number()
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        self.packages(&quantity.total()) * self.package_amount.number()
     }
 
     fn only_rises(&self) -> bool {

@@ -27,15 +27,16 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 /// # Ok::<(), accrue::DecimalError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Tiered {
     /// Tiers: the first begins at zero, each begins where the one before ends, and the last has no end.
     pub tiers: Vec<Tier>,
+    /// True if usage is prorated to the days that it is served.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prorated: bool,
 }
 
 /// Tier of a graduated price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Tier {
     /// Lower bound of the tier, not part of it.
     pub first_unit: Decimal,
@@ -46,9 +47,9 @@ pub struct Tier {
 }
 
 impl Tiered {
-    /// Creates a configuration.
+    /// Creates a configuration of usage that is not prorated.
     pub fn new(tiers: impl IntoIterator<Item = Tier>) -> Self {
-        Self { tiers: tiers.into_iter().collect() }
+        Self { tiers: tiers.into_iter().collect(), prorated: false }
     }
 }
 
@@ -81,9 +82,14 @@ impl Rates for Tiered {
         Rating::of(self.tiers.iter().map(|tier| tier.rate(&quantity)).collect())
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
-        reached.map(|tier| tier.units(quantity) * tier.unit_amount.number()).sum()
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        let quantity = quantity.billable();
+        let reached = self.tiers.iter().take_while(|tier| tier.first_unit < quantity);
+        reached.map(|tier| tier.units(&quantity) * tier.unit_amount.number()).sum()
+    }
+
+    fn is_prorated(&self) -> bool {
+        self.prorated
     }
 
     fn only_rises(&self) -> bool {
@@ -131,7 +137,7 @@ impl Tier {
     fn rate(&self, quantity: &Decimal) -> Part {
         let of =
             PartOf::Tier { first_unit: self.first_unit.clone(), last_unit: self.last_unit.clone() };
-        Part::new(of, self.units(quantity), &self.unit_amount)
+        Part::new(of, self.units(quantity), self.unit_amount.number())
     }
 
     /// Returns the number of units of a quantity that lie in the tier.
