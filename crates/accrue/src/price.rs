@@ -33,8 +33,11 @@ pub use self::{
     },
     license::LicenseAllocation,
     model::{
-        Bulk, BulkTier, Grouping, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity,
-        Rating, Tier, Tiered, Unit,
+        Bulk, BulkTier, BulkWithProration, Grouping, LowerBoundTier, Matrix, MatrixCell,
+        MinimumPackageTier, MinimumTier, Model, Package, PackageTier, PackageWithAllocation, Part,
+        PartOf, Quantity, Rating, ThresholdStep, ThresholdTotalAmount, Tier, Tiered, TieredPackage,
+        TieredPackageWithMinimum, TieredWithMinimum, TieredWithProration, Unit, UnitWithPercent,
+        UnitWithProration, VolumeTier,
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,

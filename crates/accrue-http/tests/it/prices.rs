@@ -201,7 +201,6 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     let (item_id, metric_id) = catalogue(&host);
     let others = [
         "bulk_with_filters",
-        "bulk_with_proration",
         "cumulative_grouped_allocation",
         "cumulative_grouped_bulk",
         "daily_credit_allowance",
@@ -219,18 +218,10 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
         "max_group_tiered_package",
         "metered_allowance",
         "minimum_composite",
-        "package_with_allocation",
         "percent",
         "scalable_matrix_with_tiered_pricing",
         "scalable_matrix_with_unit_pricing",
-        "threshold_total_amount",
         "tiered_matrix_with_allocation",
-        "tiered_package",
-        "tiered_package_with_minimum",
-        "tiered_with_minimum",
-        "tiered_with_proration",
-        "unit_with_percent",
-        "unit_with_proration",
     ];
     for model_type in others {
         let price = usage(&item_id, &metric_id, model_type, json!({"any": ["thing"]}));
@@ -280,7 +271,7 @@ fn s7_what_is_wrong_with_a_price_is_listed() {
     let year = json!({"duration": 12, "duration_unit": "month"});
     let other = with(unit.clone(), "billing_cycle_configuration", year);
     check(other, &["/billing_cycle_configuration"]);
-    let tiers = json!({"tiers": [{"maximum_units": 5, "unit_amount": "1"}]});
+    let tiers = json!({"tiers": [{"maximum_units": 0, "unit_amount": "1"}]});
     let last = usage(&item_id, &metric_id, "bulk", tiers);
     check(last, &["/bulk_config/tiers/0/maximum_units"]);
 

@@ -3,23 +3,44 @@
 //! A further model is a file beside the others, a line of `models!` and its row of the table on
 //! [`Model`].
 
+mod arithmetic;
 mod bulk;
+mod bulk_with_proration;
 mod cells;
 mod matrix;
 mod package;
+mod package_with_allocation;
 mod part;
+mod threshold_total_amount;
 mod tiered;
+mod tiered_package;
+mod tiered_package_with_minimum;
+mod tiered_with_minimum;
+mod tiered_with_proration;
+mod tiers;
 mod unit;
+mod unit_with_percent;
+mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     bulk::{Bulk, BulkTier},
+    bulk_with_proration::BulkWithProration,
     matrix::{Matrix, MatrixCell},
     package::Package,
+    package_with_allocation::PackageWithAllocation,
     part::{Grouping, Part, PartOf},
+    threshold_total_amount::{ThresholdStep, ThresholdTotalAmount},
     tiered::{Tier, Tiered},
+    tiered_package::{PackageTier, TieredPackage},
+    tiered_package_with_minimum::{MinimumPackageTier, TieredPackageWithMinimum},
+    tiered_with_minimum::{MinimumTier, TieredWithMinimum},
+    tiered_with_proration::TieredWithProration,
+    tiers::{LowerBoundTier, VolumeTier},
     unit::Unit,
+    unit_with_percent::UnitWithPercent,
+    unit_with_proration::UnitWithProration,
 };
 pub(crate) use self::{cells::DeclaredCells, part::Parts};
 use super::{Share, check_bounds};
@@ -116,7 +137,7 @@ macro_rules! models {
         /// |---|---|
         /// | `bulk` | [`Bulk`], `price/model/bulk.rs` |
         /// | `bulk_with_filters` | – |
-        /// | `bulk_with_proration` | – |
+        /// | `bulk_with_proration` | [`BulkWithProration`], `price/model/bulk_with_proration.rs` |
         /// | `cumulative_grouped_allocation` | – |
         /// | `cumulative_grouped_bulk` | – |
         /// | `daily_credit_allowance` | – |
@@ -136,20 +157,20 @@ macro_rules! models {
         /// | `metered_allowance` | – |
         /// | `minimum_composite` | – |
         /// | `package` | [`Package`], `price/model/package.rs` |
-        /// | `package_with_allocation` | – |
+        /// | `package_with_allocation` | [`PackageWithAllocation`], `price/model/package_with_allocation.rs` |
         /// | `percent` | – |
         /// | `scalable_matrix_with_tiered_pricing` | – |
         /// | `scalable_matrix_with_unit_pricing` | – |
-        /// | `threshold_total_amount` | – |
+        /// | `threshold_total_amount` | [`ThresholdTotalAmount`], `price/model/threshold_total_amount.rs` |
         /// | `tiered` | [`Tiered`], `price/model/tiered.rs` |
         /// | `tiered_matrix_with_allocation` | – |
-        /// | `tiered_package` | – |
-        /// | `tiered_package_with_minimum` | – |
-        /// | `tiered_with_minimum` | – |
-        /// | `tiered_with_proration` | – |
+        /// | `tiered_package` | [`TieredPackage`], `price/model/tiered_package.rs` |
+        /// | `tiered_package_with_minimum` | [`TieredPackageWithMinimum`], `price/model/tiered_package_with_minimum.rs` |
+        /// | `tiered_with_minimum` | [`TieredWithMinimum`], `price/model/tiered_with_minimum.rs` |
+        /// | `tiered_with_proration` | [`TieredWithProration`], `price/model/tiered_with_proration.rs` |
         /// | `unit` | [`Unit`], `price/model/unit.rs` |
-        /// | `unit_with_percent` | – |
-        /// | `unit_with_proration` | – |
+        /// | `unit_with_percent` | [`UnitWithPercent`], `price/model/unit_with_percent.rs` |
+        /// | `unit_with_proration` | [`UnitWithProration`], `price/model/unit_with_proration.rs` |
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
@@ -194,6 +215,24 @@ models! {
     Tiered(Tiered) = "tiered",
     /// Volume: the tier that the quantity lies in prices all units.
     Bulk(Bulk) = "bulk",
+    /// One amount for every unit, prorated.
+    UnitWithProration(UnitWithProration) = "unit_with_proration",
+    /// A percentage of an amount for every unit.
+    UnitWithPercent(UnitWithPercent) = "unit_with_percent",
+    /// One amount for each started package of the units above an allocation.
+    PackageWithAllocation(PackageWithAllocation) = "package_with_allocation",
+    /// Graduated, prorated.
+    TieredWithProration(TieredWithProration) = "tiered_with_proration",
+    /// Graduated, with a least amount by the tier that the whole quantity lies in.
+    TieredWithMinimum(TieredWithMinimum) = "tiered_with_minimum",
+    /// Graduated in packages.
+    TieredPackage(TieredPackage) = "tiered_package",
+    /// Graduated in packages, with a least amount by the tier that all of them lie in.
+    TieredPackageWithMinimum(TieredPackageWithMinimum) = "tiered_package_with_minimum",
+    /// Volume, prorated.
+    BulkWithProration(BulkWithProration) = "bulk_with_proration",
+    /// Stair steps: one amount for all units.
+    ThresholdTotalAmount(ThresholdTotalAmount) = "threshold_total_amount",
     /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
 }

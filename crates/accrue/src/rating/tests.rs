@@ -2,12 +2,14 @@
 
 mod adjustments;
 mod due;
+mod models;
 mod oracle;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 
+use self::models::model;
 use super::*;
 use crate::{
     AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PropertyName,
@@ -160,38 +162,6 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     check(&used, end, Some("5"), Some("22"));
     check(&nothing, "2026-03-31T23:59:59Z", None, None);
     check(&nothing, end, None, Some("22"));
-}
-
-fn amount() -> impl Strategy<Value = Decimal> {
-    (-500_i32..5_000).prop_map(|n| number(&format!("{n}e-2")))
-}
-
-fn model() -> impl Strategy<Value = Model> {
-    let tiers = || (1_u32..20, amount(), amount());
-    prop_oneof![
-        amount().prop_map(|unit_amount| Model::Unit(Unit::new(unit_amount))),
-        (amount(), 1_u64..9).prop_map(|(package_amount, size)| {
-            Model::Package(Package::new(package_amount, size))
-        }),
-        tiers().prop_map(|(end, one, other)| {
-            let tier =
-                |first: Decimal, last_unit, unit_amount| Tier::new(first, last_unit, unit_amount);
-            let end = Decimal::from(u64::from(end));
-            let first = tier(Decimal::zero(), Some(end.clone()), one);
-            Model::Tiered(Tiered::new(vec![first, tier(end, None, other)]))
-        }),
-        tiers().prop_map(|(end, one, other)| {
-            let tier = |maximum_units, unit_amount| BulkTier::new(maximum_units, unit_amount);
-            let first = tier(Some(Decimal::from(u64::from(end))), one);
-            Model::Bulk(Bulk::new(vec![first, tier(None, other)]))
-        }),
-        (amount(), amount()).prop_map(|(one, default_unit_amount)| {
-            let dimension_values = vec![Some("a".to_owned())];
-            let cell = MatrixCell::new(dimension_values, one);
-            let dimensions = vec![PropertyName::parse("model").unwrap()];
-            Model::Matrix(Matrix::new(dimensions, default_unit_amount, vec![cell]))
-        }),
-    ]
 }
 
 fn adjustments() -> impl Strategy<Value = Adjustments> {

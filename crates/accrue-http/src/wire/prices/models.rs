@@ -17,7 +17,6 @@ use crate::{
 /// Types of models that the wire knows and that are not built (wire 5.2).
 pub(super) const NOT_BUILT: &[&str] = &[
     "bulk_with_filters",
-    "bulk_with_proration",
     "cumulative_grouped_allocation",
     "cumulative_grouped_bulk",
     "daily_credit_allowance",
@@ -35,18 +34,10 @@ pub(super) const NOT_BUILT: &[&str] = &[
     "max_group_tiered_package",
     "metered_allowance",
     "minimum_composite",
-    "package_with_allocation",
     "percent",
     "scalable_matrix_with_tiered_pricing",
     "scalable_matrix_with_unit_pricing",
-    "threshold_total_amount",
     "tiered_matrix_with_allocation",
-    "tiered_package",
-    "tiered_package_with_minimum",
-    "tiered_with_minimum",
-    "tiered_with_proration",
-    "unit_with_percent",
-    "unit_with_proration",
 ];
 
 /// The type of a model that is built.
@@ -113,6 +104,15 @@ models! {
     Package = "package", "package_config";
     Tiered = "tiered", "tiered_config";
     Bulk = "bulk", "bulk_config";
+    UnitWithProration = "unit_with_proration", "unit_with_proration_config";
+    UnitWithPercent = "unit_with_percent", "unit_with_percent_config";
+    PackageWithAllocation = "package_with_allocation", "package_with_allocation_config";
+    TieredWithProration = "tiered_with_proration", "tiered_with_proration_config";
+    TieredWithMinimum = "tiered_with_minimum", "tiered_with_minimum_config";
+    TieredPackage = "tiered_package", "tiered_package_config";
+    TieredPackageWithMinimum = "tiered_package_with_minimum", "tiered_package_with_minimum_config";
+    BulkWithProration = "bulk_with_proration", "bulk_with_proration_config";
+    ThresholdTotalAmount = "threshold_total_amount", "threshold_total_amount_config";
     Matrix = "matrix", "matrix_config";
 }
 

@@ -8,14 +8,14 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 /// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bulk {
-    /// Tiers, by rising maximum; the last has none.
+    /// Tiers, by rising maximum. The last may have none; where it has one, its amount is that of more units too.
     pub tiers: Vec<BulkTier>,
 }
 
 /// Tier of a volume price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BulkTier {
-    /// Largest quantity that lies in it; `None` for the last tier.
+    /// Largest quantity that lies in it; `None` only for the last tier.
     pub maximum_units: Option<Decimal>,
     /// Amount for each unit.
     pub unit_amount: WrittenDecimal,
@@ -50,14 +50,13 @@ impl Rates for Bulk {
             tier.maximum_units
                 .iter()
                 .try_for_each(|most| check_bounds(at("maximum_units"), most))?;
-            let wrong = match (&tier.maximum_units, index == last) {
-                (None, true) => None,
-                (None, false) => Some("found none, which only the last tier may have".to_owned()),
-                (Some(most), true) => Some(format!("found {most}, expected none: it is the last")),
-                (Some(most), false) if *most <= before => {
+            let wrong = match &tier.maximum_units {
+                None if index == last => None,
+                None => Some("found none, which only the last tier may have".to_owned()),
+                Some(most) if *most <= before => {
                     Some(format!("found {most}, expected more than {before}"))
                 }
-                (Some(most), false) => {
+                Some(most) => {
                     before = most.clone();
                     None
                 }

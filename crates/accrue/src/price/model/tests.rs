@@ -1,8 +1,10 @@
 //! Examples that billing systems publish, each under the title of its page and its publisher, and
 //! the table of models. Where a page ends its last tier, it has no end here.
 
+mod scalar;
+
 use super::*;
-use crate::PropertyName;
+use crate::{PropertyName, WrittenDecimal};
 
 fn number(text: &str) -> Decimal {
     Decimal::parse(text).unwrap()

@@ -1,9 +1,12 @@
 //! What a model is set up with, both ways: one declaration reads it, writes it, and describes both.
 
 use accrue::{Decimal, JsonNumber, PropertyName, WrittenDecimal};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::shape::{Describe, Read, Sparse, Whole};
+use crate::{
+    json::Json,
+    shape::{Describe, Read, Reader, Schema, Sparse, Whole},
+};
 
 /// A value that comes in with a price and goes out with it: the two shapes of what the engine has.
 pub(crate) trait Both {
@@ -65,6 +68,46 @@ impl<const LEAST: i64, const MOST: i64> Both for Whole<LEAST, MOST> {
 
     fn write(own: &u64) -> u64 {
         *own
+    }
+}
+
+/// A whole number in a string, as some models have the size of a package.
+#[derive(Clone, Debug)]
+pub(crate) struct WholeText(u64);
+
+impl Read for WholeText {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let number = Decimal::read(json, at, reader)?;
+        match number.to_string().parse() {
+            Ok(number) => Some(Self(number)),
+            Err(_) => reader.wrong(at, format!("found {number}, expected a whole number")),
+        }
+    }
+}
+
+impl Describe for WholeText {
+    fn schema() -> Schema {
+        Schema::Decimal
+    }
+}
+
+impl Serialize for WholeText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl Both for WholeText {
+    type Domain = u64;
+    type In = Self;
+    type Out = Self;
+
+    fn read(given: Self) -> u64 {
+        given.0
+    }
+
+    fn write(own: &u64) -> Self {
+        Self(*own)
     }
 }
 
