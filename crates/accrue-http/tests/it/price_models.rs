@@ -60,7 +60,8 @@ impl Scene {
 fn trimmed(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let said = members.iter().filter(|(_, of)| !of.is_null() && **of != json!(false));
+            let nothing = [Value::Null, json!(false), json!([])];
+            let said = members.iter().filter(|(_, of)| !nothing.contains(of));
             said.map(|(name, of)| (name.clone(), trimmed(of))).collect()
         }
         Value::Array(values) => values.iter().map(trimmed).collect(),
@@ -86,6 +87,11 @@ fn check(examples: &str) {
 #[test]
 fn price_models_8_scalar_models_cost_what_is_published() {
     check(include_str!("price_models/scalar.jsonl"));
+}
+
+#[test]
+fn price_models_8_models_of_cells_cost_what_is_published() {
+    check(include_str!("price_models/cells.jsonl"));
 }
 
 /// A configuration, and where what is wrong with it is.
@@ -185,5 +191,117 @@ fn price_models_3_what_is_wrong_with_a_scalar_model_is_told() {
             ]}),
             "tiers/1/first_unit",
         ),
+    ]);
+}
+
+#[test]
+fn price_models_4_what_is_wrong_with_a_model_of_cells_is_told() {
+    let tiers = || json!([tier("0", "1"), tier("10", "2")]);
+    let filter = |key: &str| json!({"property_key": key, "property_value": "a"});
+    let row = |first: &str, second: Value| {
+        json!({
+            "first_dimension_value": first, "second_dimension_value": second, "unit_amount": "1",
+            "scaling_factor": "1",
+        })
+    };
+    let without = |mut row: Value, name: &str| {
+        row.as_object_mut().unwrap().remove(name);
+        row
+    };
+    let amount = |first: &str, second: Value| without(row(first, second), "scaling_factor");
+    let factor = |first: &str, second: Value| without(row(first, second), "unit_amount");
+    let discounts = |coordinates: &str, above: &str| {
+        json!({
+            "first_dimension": "color", "default_unit_amount": "1",
+            "matrix_values": [amount("blue", Value::Null), amount("red", Value::Null)],
+            "threshold_discount_groups": [{
+                "cell_coordinates": coordinates, "threshold_amount": "1",
+                "below_threshold_discount_percentage": "0",
+                "above_threshold_discount_percentage": above,
+            }],
+        })
+    };
+    let scaled = |rows: Value| json!({"unit_price": "1", "first_dimension": "os", "matrix_scaling_factors": rows});
+    let allowance = |one: &str, other: &str| {
+        json!({
+            "grouping_key": "kind", "consumption_grouping_value": one,
+            "allowance_grouping_value": other, "unit_amount": "1",
+        })
+    };
+    let of = |key: &str, bound: &str| json!({"grouping_key": key, "tier_lower_bound": bound, "unit_amount": "1"});
+    let value = |name: &str, bound: &str| json!({"dimension_value": name, "tier_lower_bound": bound, "unit_amount": "1"});
+    let cell = |values: Value| json!({"dimension_values": values, "tier_lower_bound": "0", "unit_amount": "1"});
+    let shown =
+        |value: &str| json!({"dimension_value": value, "display_name": "A", "unit_amount": "1"});
+    refuses(&[
+        ("bulk_with_filters", json!({"filters": [], "tiers": tiers()}), "filters"),
+        (
+            "bulk_with_filters",
+            json!({"filters": [filter("a"), filter("a")], "tiers": tiers()}),
+            "filters",
+        ),
+        ("bulk_with_filters", json!({"filters": [filter("a")], "tiers": []}), "tiers"),
+        (
+            "matrix_with_display_name",
+            json!({"dimension": "size", "unit_amounts": [shown("a"), shown("a")]}),
+            "unit_amounts/1",
+        ),
+        (
+            "matrix_with_allocation",
+            json!({
+                "dimensions": ["os"], "default_unit_amount": "1", "allocation": "-1",
+                "matrix_values": [{"dimension_values": ["a"], "unit_amount": "1"}],
+            }),
+            "allocation",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("blue", "1.01"),
+            "threshold_discount_groups/0/above_threshold_discount_percentage",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("green", "1"),
+            "threshold_discount_groups/0/cell_coordinates",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("red;red", "1"),
+            "threshold_discount_groups/0/cell_coordinates",
+        ),
+        (
+            "tiered_matrix_with_allocation",
+            json!({
+                "dimensions": ["region"], "allocation": "0", "default_unit_amount": "1",
+                "tiers": [cell(json!(["us", "x"]))],
+            }),
+            "tiers/0/dimension_values",
+        ),
+        (
+            "grouped_tiered_matrix",
+            json!({
+                "dimension": "region", "default_unit_amount": "1",
+                "tiers": [value("us", "0"), value("eu", "5")],
+            }),
+            "tiers/1/tier_lower_bound",
+        ),
+        (
+            "scalable_matrix_with_unit_pricing",
+            scaled(json!([factor("a", json!("b"))])),
+            "matrix_scaling_factors/0/second_dimension_value",
+        ),
+        ("scalable_matrix_with_unit_pricing", scaled(json!([])), "matrix_scaling_factors"),
+        (
+            "scalable_matrix_with_tiered_pricing",
+            json!({"tiers": [tier("0", "1")], "first_dimension": "os", "matrix_scaling_factors": [factor("a", Value::Null)]}),
+            "tiers",
+        ),
+        (
+            "cumulative_grouped_bulk",
+            json!({"group": "product", "dimension_values": [of("a", "0"), of("b", "0"), of("a", "10")]}),
+            "dimension_values",
+        ),
+        ("metered_allowance", allowance("a", "a"), "allowance_grouping_value"),
+        ("metered_allowance", allowance("", "a"), "consumption_grouping_value"),
     ]);
 }

@@ -200,28 +200,18 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     let host = Host::new();
     let (item_id, metric_id) = catalogue(&host);
     let others = [
-        "bulk_with_filters",
         "cumulative_grouped_allocation",
-        "cumulative_grouped_bulk",
         "daily_credit_allowance",
         "event_output",
         "grouped_allocation",
         "grouped_tiered",
-        "grouped_tiered_matrix",
         "grouped_tiered_package",
         "grouped_with_metered_minimum",
         "grouped_with_min_max_thresholds",
         "grouped_with_prorated_minimum",
-        "matrix_with_allocation",
-        "matrix_with_display_name",
-        "matrix_with_threshold_discounts",
         "max_group_tiered_package",
-        "metered_allowance",
         "minimum_composite",
         "percent",
-        "scalable_matrix_with_tiered_pricing",
-        "scalable_matrix_with_unit_pricing",
-        "tiered_matrix_with_allocation",
     ];
     for model_type in others {
         let price = usage(&item_id, &metric_id, model_type, json!({"any": ["thing"]}));

@@ -5,14 +5,26 @@
 
 mod arithmetic;
 mod bulk;
+mod bulk_with_filters;
 mod bulk_with_proration;
+mod cell_tiers;
 mod cells;
+mod cumulative_grouped_bulk;
+mod grouped_tiered_matrix;
 mod matrix;
+mod matrix_with_allocation;
+mod matrix_with_display_name;
+mod matrix_with_threshold_discounts;
+mod metered_allowance;
 mod package;
 mod package_with_allocation;
 mod part;
+mod scalable_matrix_with_tiered_pricing;
+mod scalable_matrix_with_unit_pricing;
+mod scaling;
 mod threshold_total_amount;
 mod tiered;
+mod tiered_matrix_with_allocation;
 mod tiered_package;
 mod tiered_package_with_minimum;
 mod tiered_with_minimum;
@@ -24,15 +36,29 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
+use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},
+    bulk_with_filters::{BulkFilter, BulkWithFilters},
     bulk_with_proration::BulkWithProration,
+    cumulative_grouped_bulk::{CumulativeGroupedBulk, GroupTier},
+    grouped_tiered_matrix::{GroupedTieredMatrix, ValueTier},
     matrix::{Matrix, MatrixCell},
+    matrix_with_allocation::MatrixWithAllocation,
+    matrix_with_display_name::{DisplayedAmount, MatrixWithDisplayName},
+    matrix_with_threshold_discounts::{
+        MatrixWithThresholdDiscounts, PairAmount, ThresholdDiscount,
+    },
+    metered_allowance::MeteredAllowance,
     package::Package,
     package_with_allocation::PackageWithAllocation,
     part::{Grouping, Part, PartOf},
+    scalable_matrix_with_tiered_pricing::ScalableMatrixWithTieredPricing,
+    scalable_matrix_with_unit_pricing::ScalableMatrixWithUnitPricing,
+    scaling::PairFactor,
     threshold_total_amount::{ThresholdStep, ThresholdTotalAmount},
     tiered::{Tier, Tiered},
+    tiered_matrix_with_allocation::{MatrixTier, TieredMatrixWithAllocation},
     tiered_package::{PackageTier, TieredPackage},
     tiered_package_with_minimum::{MinimumPackageTier, TieredPackageWithMinimum},
     tiered_with_minimum::{MinimumTier, TieredWithMinimum},
@@ -136,34 +162,34 @@ macro_rules! models {
         /// | `model_type` | here |
         /// |---|---|
         /// | `bulk` | [`Bulk`], `price/model/bulk.rs` |
-        /// | `bulk_with_filters` | – |
+        /// | `bulk_with_filters` | [`BulkWithFilters`], `price/model/bulk_with_filters.rs` |
         /// | `bulk_with_proration` | [`BulkWithProration`], `price/model/bulk_with_proration.rs` |
         /// | `cumulative_grouped_allocation` | – |
-        /// | `cumulative_grouped_bulk` | – |
+        /// | `cumulative_grouped_bulk` | [`CumulativeGroupedBulk`], `price/model/cumulative_grouped_bulk.rs` |
         /// | `daily_credit_allowance` | – |
         /// | `event_output` | – |
         /// | `grouped_allocation` | – |
         /// | `grouped_tiered` | – |
-        /// | `grouped_tiered_matrix` | – |
+        /// | `grouped_tiered_matrix` | [`GroupedTieredMatrix`], `price/model/grouped_tiered_matrix.rs` |
         /// | `grouped_tiered_package` | – |
         /// | `grouped_with_metered_minimum` | – |
         /// | `grouped_with_min_max_thresholds` | – |
         /// | `grouped_with_prorated_minimum` | – |
         /// | `matrix` | [`Matrix`], `price/model/matrix.rs` |
-        /// | `matrix_with_allocation` | – |
-        /// | `matrix_with_display_name` | – |
-        /// | `matrix_with_threshold_discounts` | – |
+        /// | `matrix_with_allocation` | [`MatrixWithAllocation`], `price/model/matrix_with_allocation.rs` |
+        /// | `matrix_with_display_name` | [`MatrixWithDisplayName`], `price/model/matrix_with_display_name.rs` |
+        /// | `matrix_with_threshold_discounts` | [`MatrixWithThresholdDiscounts`], `price/model/matrix_with_threshold_discounts.rs` |
         /// | `max_group_tiered_package` | – |
-        /// | `metered_allowance` | – |
+        /// | `metered_allowance` | [`MeteredAllowance`], `price/model/metered_allowance.rs` |
         /// | `minimum_composite` | – |
         /// | `package` | [`Package`], `price/model/package.rs` |
         /// | `package_with_allocation` | [`PackageWithAllocation`], `price/model/package_with_allocation.rs` |
         /// | `percent` | – |
-        /// | `scalable_matrix_with_tiered_pricing` | – |
-        /// | `scalable_matrix_with_unit_pricing` | – |
+        /// | `scalable_matrix_with_tiered_pricing` | [`ScalableMatrixWithTieredPricing`], `price/model/scalable_matrix_with_tiered_pricing.rs` |
+        /// | `scalable_matrix_with_unit_pricing` | [`ScalableMatrixWithUnitPricing`], `price/model/scalable_matrix_with_unit_pricing.rs` |
         /// | `threshold_total_amount` | [`ThresholdTotalAmount`], `price/model/threshold_total_amount.rs` |
         /// | `tiered` | [`Tiered`], `price/model/tiered.rs` |
-        /// | `tiered_matrix_with_allocation` | – |
+        /// | `tiered_matrix_with_allocation` | [`TieredMatrixWithAllocation`], `price/model/tiered_matrix_with_allocation.rs` |
         /// | `tiered_package` | [`TieredPackage`], `price/model/tiered_package.rs` |
         /// | `tiered_package_with_minimum` | [`TieredPackageWithMinimum`], `price/model/tiered_package_with_minimum.rs` |
         /// | `tiered_with_minimum` | [`TieredWithMinimum`], `price/model/tiered_with_minimum.rs` |
@@ -235,6 +261,26 @@ models! {
     ThresholdTotalAmount(ThresholdTotalAmount) = "threshold_total_amount",
     /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
+    /// Volume over the units of the events that match some filters.
+    BulkWithFilters(BulkWithFilters) = "bulk_with_filters",
+    /// A unit amount for each of some values of a property, shown by a name of its own.
+    MatrixWithDisplayName(MatrixWithDisplayName) = "matrix_with_display_name",
+    /// A matrix whose cells share an allocation of free units.
+    MatrixWithAllocation(MatrixWithAllocation) = "matrix_with_allocation",
+    /// A matrix with discounts of what groups of cells come to.
+    MatrixWithThresholdDiscounts(MatrixWithThresholdDiscounts) = "matrix_with_threshold_discounts",
+    /// Graduated tiers of each cell of a matrix, with an allocation of free units.
+    TieredMatrixWithAllocation(TieredMatrixWithAllocation) = "tiered_matrix_with_allocation",
+    /// Graduated tiers of each of some values of a property.
+    GroupedTieredMatrix(GroupedTieredMatrix) = "grouped_tiered_matrix",
+    /// One amount for every unit, which counts as many as the factor of its cell says.
+    ScalableMatrixWithUnitPricing(ScalableMatrixWithUnitPricing) = "scalable_matrix_with_unit_pricing",
+    /// Graduated, in units that count as many as the factors of their cells say.
+    ScalableMatrixWithTieredPricing(ScalableMatrixWithTieredPricing) = "scalable_matrix_with_tiered_pricing",
+    /// Volume amounts of each of some values of a property, by the tier of all of them.
+    CumulativeGroupedBulk(CumulativeGroupedBulk) = "cumulative_grouped_bulk",
+    /// One amount for every unit of a value of a property above the units of another one.
+    MeteredAllowance(MeteredAllowance) = "metered_allowance",
 }
 
 impl Model {
@@ -406,5 +452,7 @@ fn check_number_of_tiers(found: usize) -> Result<(), Error> {
 
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod slow;
 #[cfg(test)]
 mod tests;

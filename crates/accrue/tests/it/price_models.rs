@@ -4,8 +4,9 @@ use accrue::{
     PropertyName, WrittenDecimal,
     cost::CostQuery,
     price::{
-        Charge, MinimumTier, Model, NewPrice, ThresholdStep, ThresholdTotalAmount,
-        TieredWithMinimum, UnitWithProration,
+        BulkFilter, BulkWithFilters, Charge, Matrix, MatrixCell, MatrixWithAllocation,
+        MeteredAllowance, MinimumTier, Model, NewPrice, ThresholdStep, ThresholdTotalAmount,
+        TieredWithMinimum, UnitWithProration, VolumeTier,
     },
     subscription::Subscription,
     usage::Event,
@@ -15,6 +16,8 @@ use crate::{
     invoices::{DRAFT, Invoiced, SETTLED, invoiced_with},
     support::fixture::{at, event, run},
 };
+
+const JUNE: &str = "2026-06-01T00:00:00Z";
 
 fn written(text: &str) -> WrittenDecimal {
     WrittenDecimal::parse(text).unwrap()
@@ -34,12 +37,15 @@ fn subscribed(start: &str, models: Vec<Model>) -> (Invoiced, Subscription) {
     (invoiced, subscription)
 }
 
+fn kind() -> PropertyName {
+    PropertyName::parse("kind").unwrap()
+}
+
 /// An event of `ada` with a kind.
-fn of_kind(key: &str, timestamp: &str, n: &str, kind: &str) -> Event {
+fn of_kind(key: &str, timestamp: &str, n: &str, value: &str) -> Event {
     let mut event = event("ada", key, at(timestamp), n);
     let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let kind = (PropertyName::parse("kind").unwrap(), kind.into());
-    event.properties = known.chain([kind]).collect();
+    event.properties = known.chain([(kind(), value.into())]).collect();
     event
 }
 
@@ -111,4 +117,43 @@ fn price_models_1_5_days_of_service_and_a_minimum_of_the_model_are_on_the_invoic
     assert_eq!(invoiced.drafted(), ["10.5", "10", "50"], "what falls due at its end");
     let expect = pairs(&[("7", "10.5"), ("7", "10"), ("7", "50")]);
     assert_eq!(invoiced.issued_in_july(), expect, "with the minimum of 20 for 15 of 30 days");
+}
+
+#[test]
+fn price_models_4_cells_and_the_whole_metric_are_rated_together() {
+    let filter = BulkFilter { property_key: kind(), property_value: "a".to_owned() };
+    let tier = |bound, amount| VolumeTier {
+        tier_lower_bound: Some(written(bound)),
+        unit_amount: written(amount),
+    };
+    let cell = MatrixCell::new([Some("a".to_owned())], written("1"));
+    let (invoiced, subscription) = subscribed(
+        JUNE,
+        vec![
+            Model::BulkWithFilters(BulkWithFilters {
+                filters: vec![filter],
+                tiers: vec![tier("0", "2"), tier("10", "1")],
+            }),
+            Model::MeteredAllowance(MeteredAllowance {
+                grouping_key: kind(),
+                consumption_grouping_value: "a".to_owned(),
+                allowance_grouping_value: "b".to_owned(),
+                unit_amount: written("3"),
+                consumption_display_name: None,
+                allowance_display_name: None,
+            }),
+            Model::MatrixWithAllocation(MatrixWithAllocation {
+                matrix: Matrix::new([kind()], written("5"), [cell]),
+                allocation: written("5"),
+            }),
+        ],
+    );
+    invoiced.ingest(&[of_kind("1", JUNE, "6", "a")]);
+    assert_eq!(invoiced.costs(&subscription), ["12", "18", "1"]);
+    invoiced.ingest(&[of_kind("2", JUNE, "3", "b")]);
+    assert_eq!(invoiced.costs(&subscription), ["12", "9", "16"]);
+    invoiced.ingest(&[of_kind("3", JUNE, "1", "c")]);
+    assert_eq!(invoiced.costs(&subscription), ["6", "9", "21"]);
+    assert_eq!(invoiced.drafted(), ["6", "9", "21"]);
+    assert_eq!(invoiced.issued_in_july(), pairs(&[("6", "6"), ("6", "9"), ("10", "21")]));
 }

@@ -16,28 +16,18 @@ use crate::{
 
 /// Types of models that the wire knows and that are not built (wire 5.2).
 pub(super) const NOT_BUILT: &[&str] = &[
-    "bulk_with_filters",
     "cumulative_grouped_allocation",
-    "cumulative_grouped_bulk",
     "daily_credit_allowance",
     "event_output",
     "grouped_allocation",
     "grouped_tiered",
-    "grouped_tiered_matrix",
     "grouped_tiered_package",
     "grouped_with_metered_minimum",
     "grouped_with_min_max_thresholds",
     "grouped_with_prorated_minimum",
-    "matrix_with_allocation",
-    "matrix_with_display_name",
-    "matrix_with_threshold_discounts",
     "max_group_tiered_package",
-    "metered_allowance",
     "minimum_composite",
     "percent",
-    "scalable_matrix_with_tiered_pricing",
-    "scalable_matrix_with_unit_pricing",
-    "tiered_matrix_with_allocation",
 ];
 
 /// The type of a model that is built.
@@ -114,6 +104,16 @@ models! {
     BulkWithProration = "bulk_with_proration", "bulk_with_proration_config";
     ThresholdTotalAmount = "threshold_total_amount", "threshold_total_amount_config";
     Matrix = "matrix", "matrix_config";
+    BulkWithFilters = "bulk_with_filters", "bulk_with_filters_config";
+    MatrixWithDisplayName = "matrix_with_display_name", "matrix_with_display_name_config";
+    MatrixWithAllocation = "matrix_with_allocation", "matrix_with_allocation_config";
+    MatrixWithThresholdDiscounts = "matrix_with_threshold_discounts", "matrix_with_threshold_discounts_config";
+    TieredMatrixWithAllocation = "tiered_matrix_with_allocation", "tiered_matrix_with_allocation_config";
+    GroupedTieredMatrix = "grouped_tiered_matrix", "grouped_tiered_matrix_config";
+    ScalableMatrixWithUnitPricing = "scalable_matrix_with_unit_pricing", "scalable_matrix_with_unit_pricing_config";
+    ScalableMatrixWithTieredPricing = "scalable_matrix_with_tiered_pricing", "scalable_matrix_with_tiered_pricing_config";
+    CumulativeGroupedBulk = "cumulative_grouped_bulk", "cumulative_grouped_bulk_config";
+    MeteredAllowance = "metered_allowance", "metered_allowance_config";
 }
 
 impl Describe for ModelType {

@@ -9,16 +9,16 @@ use crate::PropertyName;
 const UNIT: u32 = 10;
 
 /// A quantity in tenths.
-fn tenths(n: u32) -> Decimal {
+pub(super) fn tenths(n: u32) -> Decimal {
     Decimal::parse(&format!("{n}e-1")).unwrap()
 }
 
 /// What a unit costs in hundredths: so much is each tenth of it in thousandths.
-fn hundredths(n: i64) -> Decimal {
+pub(super) fn hundredths(n: i64) -> Decimal {
     Decimal::parse(&format!("{n}e-2")).unwrap()
 }
 
-fn thousandths(n: i64) -> Decimal {
+pub(super) fn thousandths(n: i64) -> Decimal {
     Decimal::parse(&format!("{n}e-3")).unwrap()
 }
 
@@ -71,14 +71,19 @@ fn tiers() -> impl Strategy<Value = Tiers> {
 }
 
 fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
-    model.check().unwrap();
-    let rating = model.rate(quantity);
-    assert_eq!(rating.amount, thousandths(expect), "{model:?} of {quantity:?}");
-    assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
-    for part in &rating.parts {
+    comes_to(model, quantity, &thousandths(expect));
+    for part in &model.rate(quantity).parts {
         assert_eq!(part.amount, &part.quantity * &part.unit_amount);
         assert!(!part.quantity.is_negative());
     }
+}
+
+/// Checks the amount of a quantity, and all that is said beside it: of its parts, of its cells, and of more units.
+pub(super) fn comes_to(model: &Model, quantity: &Quantity, expect: &Decimal) {
+    model.check().unwrap();
+    let rating = model.rate(quantity);
+    assert_eq!(rating.amount, *expect, "{model:?} of {quantity:?}");
+    assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
     let total = quantity.total();
     assert_eq!(model.amount(quantity), model.rate_so_far(quantity).amount);
     let cells = match (model.cells(), quantity) {

@@ -1,6 +1,7 @@
 //! Examples that billing systems publish, each under the title of its page and its publisher, and
 //! the table of models. Where a page ends its last tier, it has no end here.
 
+mod cells;
 mod scalar;
 
 use super::*;

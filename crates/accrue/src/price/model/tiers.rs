@@ -49,6 +49,15 @@ impl<'a> Tiers<'a> {
         Self(tiers.map(|of| (bound(of).unwrap_or_default(), of.unit_amount.number())).collect())
     }
 
+    /// Returns one tier, for all units.
+    pub(super) fn flat(unit_amount: &'a WrittenDecimal) -> Self {
+        Self(vec![(Decimal::zero(), unit_amount.number())])
+    }
+
+    pub(super) fn push(&mut self, bound: &WrittenDecimal, amount: &'a WrittenDecimal) {
+        self.0.push((bound.number().clone(), amount.number()));
+    }
+
     /// Refuses bounds that do not rise from zero, and numbers out of bounds: each tier is told by its place in
     /// the list of the configuration.
     pub(super) fn check(

@@ -4,10 +4,14 @@ use super::*;
 use crate::{
     WrittenDecimal,
     price::{
-        BulkWithProration, LowerBoundTier, MinimumPackageTier, MinimumTier, PackageTier,
-        PackageWithAllocation, ThresholdStep, ThresholdTotalAmount, TieredPackage,
+        BulkFilter, BulkWithFilters, BulkWithProration, CumulativeGroupedBulk, DisplayedAmount,
+        GroupTier, GroupedTieredMatrix, LowerBoundTier, MatrixTier, MatrixWithAllocation,
+        MatrixWithDisplayName, MatrixWithThresholdDiscounts, MeteredAllowance, MinimumPackageTier,
+        MinimumTier, PackageTier, PackageWithAllocation, PairAmount, PairFactor,
+        ScalableMatrixWithTieredPricing, ScalableMatrixWithUnitPricing, ThresholdDiscount,
+        ThresholdStep, ThresholdTotalAmount, TieredMatrixWithAllocation, TieredPackage,
         TieredPackageWithMinimum, TieredWithMinimum, TieredWithProration, UnitWithPercent,
-        UnitWithProration, VolumeTier,
+        UnitWithProration, ValueTier, VolumeTier,
     },
 };
 
@@ -127,6 +131,117 @@ impl Two {
             matrix(one, other),
         ]
     }
+
+    /// Returns each model that divides usage into cells: that of the value `a`, and another one where it has to.
+    fn divided(&self) -> Vec<Model> {
+        let [one, other] = self.amounts.clone().map(WrittenDecimal::from);
+        let property = || PropertyName::parse("model").unwrap();
+        let a = || "a".to_owned();
+        let allocation = WrittenDecimal::from(self.bound.clone());
+        let factors = || {
+            vec![PairFactor {
+                first_dimension_value: a(),
+                second_dimension_value: None,
+                scaling_factor: written("2.5"),
+            }]
+        };
+        let rows = self.tiers();
+        let of_values = || rows.iter().flat_map(|row| ["a", "b"].map(|value| (row.clone(), value)));
+        vec![
+            Model::BulkWithFilters(BulkWithFilters {
+                filters: vec![BulkFilter { property_key: property(), property_value: a() }],
+                tiers: self.volume_tiers(),
+            }),
+            Model::MatrixWithDisplayName(MatrixWithDisplayName {
+                dimension: property(),
+                unit_amounts: vec![DisplayedAmount {
+                    dimension_value: a(),
+                    display_name: "A".to_owned(),
+                    unit_amount: one.clone(),
+                }],
+            }),
+            Model::MatrixWithAllocation(MatrixWithAllocation {
+                matrix: Matrix::new(
+                    [property()],
+                    other.clone(),
+                    [MatrixCell::new([Some(a())], one.clone())],
+                ),
+                allocation: allocation.clone(),
+            }),
+            Model::MatrixWithThresholdDiscounts(MatrixWithThresholdDiscounts {
+                first_dimension: property(),
+                second_dimension: None,
+                default_unit_amount: other.clone(),
+                matrix_values: vec![PairAmount {
+                    first_dimension_value: a(),
+                    second_dimension_value: None,
+                    unit_amount: one.clone(),
+                }],
+                threshold_discount_groups: vec![ThresholdDiscount {
+                    cell_coordinates: a(),
+                    threshold_amount: allocation.clone(),
+                    below_threshold_discount_percentage: written("0.1"),
+                    above_threshold_discount_percentage: written("0.75"),
+                    description: None,
+                }],
+            }),
+            Model::TieredMatrixWithAllocation(TieredMatrixWithAllocation {
+                dimensions: vec![property()],
+                allocation,
+                default_unit_amount: other.clone(),
+                tiers: self.each(|tier_lower_bound, unit_amount, _| MatrixTier {
+                    dimension_values: vec![a()],
+                    tier_lower_bound,
+                    unit_amount,
+                }),
+            }),
+            Model::GroupedTieredMatrix(GroupedTieredMatrix {
+                dimension: property(),
+                default_unit_amount: other,
+                tiers: self.each(|tier_lower_bound, unit_amount, _| ValueTier {
+                    dimension_value: a(),
+                    tier_lower_bound,
+                    unit_amount,
+                }),
+            }),
+            Model::ScalableMatrixWithUnitPricing(ScalableMatrixWithUnitPricing {
+                unit_price: one.clone(),
+                first_dimension: property(),
+                second_dimension: None,
+                matrix_scaling_factors: factors(),
+                grouping_key: None,
+                prorate: self.is_on,
+            }),
+            Model::ScalableMatrixWithTieredPricing(ScalableMatrixWithTieredPricing {
+                tiers: self.lower_bound_tiers(),
+                first_dimension: property(),
+                second_dimension: None,
+                matrix_scaling_factors: factors(),
+            }),
+            Model::CumulativeGroupedBulk(CumulativeGroupedBulk {
+                group: property(),
+                dimension_values: of_values()
+                    .map(|((tier_lower_bound, unit_amount, _), value)| GroupTier {
+                        tier_lower_bound,
+                        grouping_key: value.to_owned(),
+                        unit_amount,
+                    })
+                    .collect(),
+            }),
+            Model::MeteredAllowance(MeteredAllowance {
+                grouping_key: property(),
+                consumption_grouping_value: a(),
+                allowance_grouping_value: "b".to_owned(),
+                unit_amount: one,
+                consumption_display_name: None,
+                allowance_display_name: None,
+            }),
+        ]
+    }
+}
+
+fn written(text: &str) -> WrittenDecimal {
+    WrittenDecimal::parse(text).unwrap()
 }
 
 fn matrix(one: Decimal, default_unit_amount: Decimal) -> Model {
@@ -139,7 +254,7 @@ fn matrix(one: Decimal, default_unit_amount: Decimal) -> Model {
 pub(super) fn model() -> impl Strategy<Value = Model> {
     let any = (two(), any::<prop::sample::Index>());
     any.prop_map(|(two, index)| {
-        let models = two.models();
+        let models = [two.divided(), two.models()].concat();
         models[index.index(models.len())].clone()
     })
 }

@@ -1,5 +1,7 @@
 //! What a model is set up with, both ways: one declaration reads it, writes it, and describes both.
 
+use std::marker::PhantomData;
+
 use accrue::{Decimal, JsonNumber, PropertyName, WrittenDecimal};
 use serde::{Serialize, Serializer};
 
@@ -167,6 +169,24 @@ impl<T: Both> Both for Vec<T> {
 
     fn write(own: &Self::Domain) -> Self::Out {
         own.iter().map(T::write).collect()
+    }
+}
+
+/// A list that may be left out, and is empty then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<T>(PhantomData<T>);
+
+impl<T: Both> Both for Listed<T> {
+    type Domain = Vec<T::Domain>;
+    type In = Option<Vec<T::In>>;
+    type Out = Vec<T::Out>;
+
+    fn read(given: Self::In) -> Self::Domain {
+        Vec::<T>::read(given.unwrap_or_default())
+    }
+
+    fn write(own: &Self::Domain) -> Self::Out {
+        Vec::<T>::write(own)
     }
 }
 
