@@ -12,7 +12,8 @@ mod values;
 pub(crate) use self::{
     macros::{choices, is_closed, name, read_choice, request, response, texts, words},
     read::{
-        Absent, Anything, Fields, Given, Maybe, Nullable, Read, Reader, Several, Source, member,
+        Absent, Anything, Fields, Given, Maybe, Members, Nullable, Read, Reader, Several, Source,
+        member,
     },
     schema::{Describe, Named, Object, Property, Schema, Side},
     values::{

@@ -35,8 +35,15 @@ pub use self::{
     },
     license::LicenseAllocation,
     model::{
-        Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
-        Tiered, Unit,
+        Bulk, BulkFilter, BulkTier, BulkWithFilters, BulkWithProration, CumulativeGroupedBulk,
+        DisplayedAmount, GroupTier, GroupedTieredMatrix, Grouping, LowerBoundTier, Matrix,
+        MatrixCell, MatrixTier, MatrixWithAllocation, MatrixWithDisplayName,
+        MatrixWithThresholdDiscounts, MeteredAllowance, MinimumPackageTier, MinimumTier, Model,
+        Package, PackageTier, PackageWithAllocation, PairAmount, PairFactor, Part, PartOf,
+        Quantity, Rating, ScalableMatrixWithTieredPricing, ScalableMatrixWithUnitPricing,
+        ThresholdDiscount, ThresholdStep, ThresholdTotalAmount, Tier, Tiered,
+        TieredMatrixWithAllocation, TieredPackage, TieredPackageWithMinimum, TieredWithMinimum,
+        TieredWithProration, Unit, UnitWithPercent, UnitWithProration, ValueTier, VolumeTier,
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,
@@ -47,7 +54,7 @@ pub use self::{
 pub(crate) use self::{
     filter::check_filters,
     license::check_beside_licenses,
-    model::Parts,
+    model::{DeclaredCells, Parts},
     references::References,
     scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
@@ -153,11 +160,6 @@ impl Charge {
     }
 }
 
-fn cells_of(matrix: &Matrix) -> Cells {
-    let properties = matrix.properties().cloned().collect();
-    Cells::new(properties, matrix.values().map(<[_]>::to_vec))
-}
-
 /// Type of a price (wire 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -216,35 +218,42 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
-    /// Returns the meter that is needed to rate usage that a condition holds for, where that is no whole metric, as
-    /// of a revision of the metrics.
-    pub(crate) fn meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
-        let is_divided = filter.is_some()
-            || self.dimensional_price_configuration.is_some()
-            || matches!(self.charge.model(), Model::Matrix(_));
-        self.meter_by(filter, Vec::new(), since).filter(|_| is_divided)
+    /// Returns the meters that are needed to rate usage that a condition holds for, where that is no whole metric, as of a
+    /// revision of the metrics.
+    pub(crate) fn rated_meters(
+        &self,
+        filter: Option<&Expression>,
+        since: u64,
+    ) -> impl Iterator<Item = Meter> {
+        let is_part = filter.is_some() || self.dimensional_price_configuration.is_some();
+        let cells = self.charge.model().cells();
+        let is_divided = is_part || cells.is_some();
+        let meter = |cells| self.meter_by(filter, Vec::new(), cells, since);
+        let divided = meter(cells.as_ref()).filter(|_| is_divided);
+        let whole = meter(None).filter(|_| is_part && cells.is_some_and(|of| of.has_whole));
+        divided.into_iter().chain(whole)
     }
 
-    /// Returns the meter of its usage, in groups by some properties; none of a fee.
+    /// Returns the meter of its usage, in groups by some properties and in cells; none of a fee.
     fn meter_by(
         &self,
         filter: Option<&Expression>,
         group_by: Vec<PropertyName>,
+        cells: Option<&DeclaredCells>,
         since: u64,
     ) -> Option<Meter> {
-        let Charge::Usage { metric_id, model } = &self.charge else { return None };
-        let cells = match model {
-            Model::Matrix(matrix) => cells_of(matrix),
-            _ => Cells::default(),
-        };
-        let meter = Meter::new(*metric_id, filter.cloned(), group_by, cells, since);
+        let metric_id = self.charge.metric_id()?;
+        let cells = cells.map(|of| Cells::new(of.dimensions.clone(), of.values.clone()));
+        let cells = cells.unwrap_or_default();
+        let meter = Meter::new(metric_id, filter.cloned(), group_by, cells, since);
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
             None => meter,
         })
     }
 
-    /// Rates what a group of a meter adds up to: its quantity and its amount.
+    /// Rates what a group of a meter adds up to: its quantity and its amount. The figure of all of its events is
+    /// the sum of those of its cells: invoices break nothing else down.
     pub(crate) fn rate_group(
         &self,
         meter: &Meter,
@@ -252,21 +261,34 @@ impl Price {
         used: impl Fn(CellId) -> Option<Decimal>,
     ) -> (Decimal, Decimal) {
         let model = self.charge.model();
-        let cells = match model {
-            Model::Matrix(matrix) => meter.cells(group, matrix.values()),
-            _ => meter.all_cells(group),
+        let declared = model.cells();
+        let cells = match &declared {
+            Some(declared) => meter.cells(group, declared.values()),
+            None => meter.all_cells(group),
         };
-        let quantity = Quantity::of(cells.into_iter().map(|cell| used(cell).unwrap_or_default()));
-        (quantity.total(), model.rate(&quantity).amount)
+        let figures = cells.into_iter().map(|cell| used(cell).unwrap_or_default());
+        let mut figures: Vec<_> = figures.collect();
+        if declared.is_some_and(|of| of.has_whole) {
+            figures.push(figures.iter().sum());
+        }
+        let quantity = Quantity::of(figures.into_iter());
+        (model.line_quantity(&quantity), model.rate_so_far(&quantity).amount)
     }
 
-    /// Returns the cells that are added up to rate usage that a condition holds for, in the order of the model; none for a fee.
+    /// Returns the cells whose figures its usage that a condition holds for is rated by, in the order of the model; none
+    /// for a fee.
     pub(crate) fn cells(&self, filter: Option<&Expression>) -> Vec<CellId> {
-        match (self.meter(filter, 0), self.charge.model()) {
-            (Some(meter), Model::Matrix(matrix)) => meter.only_cells(matrix.values()),
-            (Some(meter), _) => meter.only_cells([]),
-            (None, _) => self.charge.metric_id().into_iter().map(CellId::from).collect(),
+        let Some(metric_id) = self.charge.metric_id() else { return Vec::new() };
+        let declared = self.charge.model().cells();
+        let mut meters = self.rated_meters(filter, 0);
+        let whole = CellId::from(metric_id);
+        let Some(divided) = meters.next() else { return vec![whole] };
+        let Some(declared) = declared else { return divided.only_cells([]) };
+        let mut cells = divided.only_cells(declared.values());
+        if declared.has_whole {
+            cells.extend(meters.next().map_or_else(|| vec![whole], |of| of.only_cells([])));
         }
+        cells
     }
 
     /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down
@@ -276,12 +298,13 @@ impl Price {
         filter: Option<&Expression>,
         since: u64,
     ) -> impl Iterator<Item = Meter> {
-        self.meter(filter, since).into_iter().chain(self.grouping_meter(filter, since))
+        self.rated_meters(filter, since).chain(self.grouping_meter(filter, since))
     }
 
     /// Returns the meter that invoices break its usage down by.
     pub(crate) fn grouping_meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
-        self.meter_by(filter, vec![self.invoice_grouping_key.clone()?], since)
+        let cells = self.charge.model().cells();
+        self.meter_by(filter, vec![self.invoice_grouping_key.clone()?], cells.as_ref(), since)
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of

@@ -1,16 +1,14 @@
 //! One invoice as a person reads it, issued and made void.
 
-use std::collections::BTreeMap;
-
 use accrue::{
-    Decimal, InvoiceId, PriceId, PricingUnit,
+    Decimal, InvoiceId, PricingUnit,
     customer::{Customer, PaymentProvider},
     invoice::{
         CreditNote, Invoice, InvoiceLine, InvoiceStatus, LineAdjustment, PaymentAttempt,
         PaymentFailure, TaxAmount,
     },
     person::Role,
-    price::{Adjustment, Discount, Part, PartOf, Price},
+    price::{Adjustment, Discount, Part, PartOf},
 };
 use http::StatusCode;
 use maud::{Markup, html};
@@ -73,22 +71,13 @@ async fn drawn(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
     let id: InvoiceId = visit.id("invoice")?;
     let invoice = account.fetch_invoice(id).await?;
     let customer = account.fetch_customer(invoice.customer_id).await?;
-    let mut prices = BTreeMap::new();
-    for line in &invoice.lines {
-        // Lines that were written by hand have prices of their own, which no plan knows.
-        match account.fetch_price(line.price_id).await {
-            Ok(price) => drop(prices.insert(price.id, price)),
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
     let blank = Fields::default();
     let form = Form { name: "invoice", typed: &blank, faults };
     let content = html! {
         (form.summary())
         (facts_of(visit, &invoice, &customer))
         (actions(visit, &invoice))
-        (line_table(&invoice, &prices))
+        (line_table(&invoice))
         (payments(&invoice))
         (credit_notes(&invoice))
     };
@@ -152,13 +141,13 @@ fn actions(visit: &Visit, invoice: &Invoice) -> Markup {
     }
 }
 
-fn line_table(invoice: &Invoice, prices: &BTreeMap<PriceId, Price>) -> Markup {
+fn line_table(invoice: &Invoice) -> Markup {
     if invoice.lines.is_empty() {
         return empty("No lines", "Nothing is charged by it yet.");
     }
     let unit = PricingUnit::from(invoice.currency);
     let rows = html! {
-        @for line in &invoice.lines { (line_rows(line, prices.get(&line.price_id), &unit)) }
+        @for line in &invoice.lines { (line_rows(line, &unit)) }
         tr.total { th scope="row" { "Subtotal, before adjustments" } td {} td {} td.number { (money(&invoice.subtotal, &unit)) } }
         @for (text, amount) in &taxes(invoice) {
             tr { th scope="row" { (text) } td {} td {} td.number { (money(amount, &unit)) } }
@@ -180,7 +169,7 @@ fn line_table(invoice: &Invoice, prices: &BTreeMap<PriceId, Price>) -> Markup {
     )
 }
 
-fn line_rows(line: &InvoiceLine, price: Option<&Price>, unit: &PricingUnit) -> Markup {
+fn line_rows(line: &InvoiceLine, unit: &PricingUnit) -> Markup {
     let own = &line.currency;
     let is_changed = line.subtotal != line.amount || own != unit;
     html! {
@@ -190,7 +179,7 @@ fn line_rows(line: &InvoiceLine, price: Option<&Price>, unit: &PricingUnit) -> M
             td.number { (grouped(&line.quantity)) }
             td.number { (money(&line.subtotal, own)) }
         }
-        @for (part, amount) in &line.sub_lines(price) {
+        @for (part, amount) in &line.sub_lines() {
             tr.sub {
                 th scope="row" { (part_text(part)) ", " (money(&part.unit_amount, own)) " each" }
                 td {} td.number { (grouped(&part.quantity)) } td.number { (money(amount, own)) }
@@ -221,6 +210,7 @@ pub(super) fn part_text(part: &Part) -> String {
         }
         PartOf::DefaultCell => "All others".to_owned(),
         PartOf::Group { key, value } => format!("{key} {}", value.as_deref().unwrap_or("(none)")),
+        PartOf::Named => part.name.clone().unwrap_or_default(),
         _ => "All".to_owned(),
     }
 }

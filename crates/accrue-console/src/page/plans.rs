@@ -229,7 +229,7 @@ fn model(of: &Model) -> &'static str {
         Model::Tiered(_) => "Tiers, each for the units in it",
         Model::Bulk(_) => "Volume: one tier for all units",
         Model::Matrix(_) => "Matrix of amounts by property",
-        _ => "–",
+        other => other.model_type(),
     }
 }
 

@@ -5,12 +5,12 @@ use crate::json::Json;
 
 /// Declares an object that comes in. Members that it does not name are refused, but after `open`.
 ///
-/// A field is named as its Rust name, or by a text before it where the wire has another one. After
-/// `=>` is what judges fields beside each other, also where others of them are wrong.
+/// A field is named as its Rust name, or by a text before it where the wire has another one. After `+` are
+/// [`Members`](super::Members) that others have too. After `=>` is what judges fields beside each other, also where others of them are wrong.
 macro_rules! request {
     ($(
         $(#[doc = $doc:literal])*
-        $visibility:vis struct $name:ident $($open:ident)? $(=> $rule:ident)? {$(
+        $visibility:vis struct $name:ident $($open:ident)? $(+ $more:ident: $members:ty)? $(=> $rule:ident)? {$(
             $(#[doc = $field_doc:literal])*
             $($wire:literal)? $field:ident: $type:ty,
         )*}
@@ -22,7 +22,7 @@ macro_rules! request {
         $visibility struct $name {$(
             $(#[doc = $field_doc])*
             pub(crate) $field: $type,
-        )*}
+        )* $($more: $members,)?}
 
         impl $crate::shape::Describe for $name {
             fn schema() -> $crate::shape::Schema {
@@ -30,7 +30,7 @@ macro_rules! request {
                     name: stringify!($name),
                     description: $crate::shape::words(&[$($doc),*]),
                     is_closed: true $(&& $crate::shape::is_closed(stringify!($open)))?,
-                    properties: vec![$($crate::shape::Property {
+                    properties: [vec![$($crate::shape::Property {
                         name: $crate::shape::name!($field $($wire)?),
                         description: $crate::shape::words(&[$($field_doc),*]),
                         schema: <$type as $crate::shape::Describe>::schema(),
@@ -38,7 +38,7 @@ macro_rules! request {
                             <$type as $crate::shape::Read>::absent(),
                             $crate::shape::Absent::Refused
                         ),
-                    },)*],
+                    },)*], $(<$members as $crate::shape::Members>::properties())?].concat(),
                 })
             }
         }
@@ -49,14 +49,18 @@ macro_rules! request {
                 at: &str,
                 reader: &mut $crate::shape::Reader,
             ) -> Option<Self> {
-                const NAMES: &[&str] = &[$($crate::shape::name!($field $($wire)?)),*];
+                let names = [
+                    vec![$($crate::shape::name!($field $($wire)?)),*],
+                    $(<$members as $crate::shape::Members>::names(),)?
+                ].concat();
                 let is_closed = true $(&& $crate::shape::is_closed(stringify!($open)))?;
-                let fields = reader.fields(json, at, NAMES, is_closed)?;
+                let fields = reader.fields(json, at, &names, is_closed)?;
                 // All of them, so that everything that is wrong is listed.
                 $(let $field = fields.read($crate::shape::name!($field $($wire)?), reader);)*
+                $(let $more = <$members as $crate::shape::Members>::read(&fields, reader);)?
                 $($rule(&fields, reader);)?
                 let _ = &fields;
-                Some(Self { $($field: $field?,)* })
+                Some(Self { $($field: $field?,)* $($more: $more?,)? })
             }
         }
     )*};

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, fmt};
 
-use super::{Describe, Schema};
+use super::{Describe, Property, Schema};
 use crate::{
     json::Json,
     problem::{Problem, Violation, Violations, push_name},
@@ -32,6 +32,18 @@ pub(crate) trait Read: Describe + Sized {
     /// What it is where it is not there: something that is wrong, for most.
     fn absent() -> Absent<Self> {
         Absent::Refused
+    }
+}
+
+/// Members that several objects have alike.
+pub(crate) trait Members: Sized {
+    fn properties() -> Vec<Property>;
+
+    /// Reads them. `None` where something is wrong, which the reader was told then.
+    fn read(fields: &Fields<'_>, reader: &mut Reader) -> Option<Self>;
+
+    fn names() -> Vec<&'static str> {
+        Self::properties().into_iter().map(|property| property.name).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use accrue::{
     JsonNumber, PricingUnit,
     cost::{Cost, CostLine, CostQuery},
-    price::{self, Model, PartOf},
+    price::{self, PartOf},
     related::Related,
     usage::{QueryTimeframe, View},
 };
@@ -152,21 +152,21 @@ impl AggregatedCost {
 
 /// Returns the cost of each cell, where a price has cells.
 fn groups(price: &price::Price, line: &CostLine) -> Option<Vec<PriceGroup>> {
-    let Model::Matrix(matrix) = price.charge.model() else { return None };
-    let mut keys = matrix.properties().map(ToString::to_string);
+    let mut keys = price.charge.model().dimensions().into_iter().map(|name| name.to_string());
     let (first, second) = (keys.next()?, keys.next());
-    let groups = line.parts.iter().map(|part| {
+    let groups = line.parts.iter().filter_map(|part| {
         let mut values = match &part.of {
             PartOf::Cell { dimension_values } => dimension_values.iter().cloned(),
-            _ => [].iter().cloned(),
+            PartOf::DefaultCell => [].iter().cloned(),
+            _ => return None,
         };
-        PriceGroup {
+        Some(PriceGroup {
             grouping_key: first.clone(),
             grouping_value: values.next().flatten(),
             secondary_grouping_key: second.clone(),
             secondary_grouping_value: values.next().flatten(),
             total: Amount::of(&part.amount, &line.currency),
-        }
+        })
     });
     Some(groups.collect())
 }

@@ -4,7 +4,7 @@ mod allocation;
 mod dimensional;
 mod discount;
 mod evaluation;
-mod model;
+mod models;
 mod new;
 mod overrides;
 mod parts;
@@ -29,7 +29,7 @@ pub(crate) use self::{
 use self::{
     dimensional::DimensionalPriceConfiguration,
     discount::PriceDiscount,
-    model::{Config, ModelType},
+    models::{Config, MODELS, ModelType},
     rates::StoredRate,
 };
 use crate::{
@@ -318,12 +318,13 @@ impl Price {
 impl Describe for Price {
     fn schema() -> Schema {
         let Schema::Object(common) = CommonPrice::schema() else { return Schema::Any };
-        let variants = model::built().into_iter().map(|(model_type, name, config, schema)| {
+        let variants = MODELS.iter().map(|model| {
+            let (model_type, [name, ..]) = (model.model_type, model.names);
             let mut properties = common.properties.clone();
             properties.push(Property {
-                name: config,
+                name: model.config,
                 description: "Configuration of the model.".to_owned(),
-                schema,
+                schema: (model.shown)(),
                 is_required: true,
             });
             let description = format!("A price of the model `{model_type}`.");

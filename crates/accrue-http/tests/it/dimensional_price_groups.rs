@@ -211,7 +211,7 @@ fn subscriptions_6_4_what_is_wrong_with_several_prices_is_listed() {
     };
     check(&unit, "tiers", tiers.clone(), &["/tiers"]);
     check(&tiered, "tiers", Value::Null, &["/tiers"]);
-    check(&tiered, "tiers", json!([{"first_unit": 1}]), &["/tiers/0/first_unit"]);
+    check(&tiered, "tiers", json!([{"first_unit": 2}]), &["/tiers/0/first_unit"]);
     check(&unit, "model_type", json!("package"), &["/model_type"]);
     check(&unit, "cadence", json!("custom"), &["/cadence"]);
     check(&unit, "prices", json!([]), &["/prices"]);

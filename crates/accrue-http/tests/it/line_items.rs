@@ -90,7 +90,9 @@ fn invoicing_3_4_a_line_has_parts_where_its_model_has_some() {
     let mut of_cells = [part("matrix", "large", 10, "20.00"), part("matrix", "Other", 5, "5.00")];
     of_cells[0]["matrix_config"] = json!({"dimension_values": ["large"]});
     of_cells[1]["matrix_config"] = json!({"dimension_values": []});
-    let expected = [json!(of_tiers), json!(of_cells), json!([]), json!([]), json!([])];
+    let mut of_volume = [part("tier", "10 and above", 15, "7.50")];
+    of_volume[0]["tier_config"] = tier(10, None, "0.50");
+    let expected = [json!(of_tiers), json!(of_cells), json!([]), json!([]), json!(of_volume)];
     let amounts = ["12.50", "25.00", "7.50", "6.00", "7.50"];
     for ((model, of), (parts, amount)) in subscriptions.iter().zip(expected.iter().zip(amounts)) {
         let line = line(of);

@@ -58,6 +58,7 @@ mod phases;
 mod plans;
 mod portal_sessions;
 mod price_evaluations;
+mod price_models;
 mod prices;
 mod rates;
 mod reflection;

@@ -200,37 +200,18 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     let host = Host::new();
     let (item_id, metric_id) = catalogue(&host);
     let others = [
-        "bulk_with_filters",
-        "bulk_with_proration",
         "cumulative_grouped_allocation",
-        "cumulative_grouped_bulk",
         "daily_credit_allowance",
         "event_output",
         "grouped_allocation",
         "grouped_tiered",
-        "grouped_tiered_matrix",
         "grouped_tiered_package",
         "grouped_with_metered_minimum",
         "grouped_with_min_max_thresholds",
         "grouped_with_prorated_minimum",
-        "matrix_with_allocation",
-        "matrix_with_display_name",
-        "matrix_with_threshold_discounts",
         "max_group_tiered_package",
-        "metered_allowance",
         "minimum_composite",
-        "package_with_allocation",
         "percent",
-        "scalable_matrix_with_tiered_pricing",
-        "scalable_matrix_with_unit_pricing",
-        "threshold_total_amount",
-        "tiered_matrix_with_allocation",
-        "tiered_package",
-        "tiered_package_with_minimum",
-        "tiered_with_minimum",
-        "tiered_with_proration",
-        "unit_with_percent",
-        "unit_with_proration",
     ];
     for model_type in others {
         let price = usage(&item_id, &metric_id, model_type, json!({"any": ["thing"]}));
@@ -239,11 +220,7 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
     }
     let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
     let tiers = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": [1]}});
-    for (name, value) in [
-        ("billed_in_advance", json!(true)),
-        ("unit_config", json!({"unit_amount": "1", "prorated": true})),
-        ("conversion_rate_config", tiers),
-    ] {
+    for (name, value) in [("billed_in_advance", json!(true)), ("conversion_rate_config", tiers)] {
         let price = with(unit.clone(), name, value);
         host.post("/v1/prices", price).error(404, "404-feature-not-available");
     }
@@ -284,7 +261,7 @@ fn s7_what_is_wrong_with_a_price_is_listed() {
     let year = json!({"duration": 12, "duration_unit": "month"});
     let other = with(unit.clone(), "billing_cycle_configuration", year);
     check(other, &["/billing_cycle_configuration"]);
-    let tiers = json!({"tiers": [{"maximum_units": 5, "unit_amount": "1"}]});
+    let tiers = json!({"tiers": [{"maximum_units": 0, "unit_amount": "1"}]});
     let last = usage(&item_id, &metric_id, "bulk", tiers);
     check(last, &["/bulk_config/tiers/0/maximum_units"]);
 

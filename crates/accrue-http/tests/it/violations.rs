@@ -50,8 +50,8 @@ fn s7_the_rules_of_a_price_are_judged_beside_fields_that_are_wrong() {
     });
     let expect = [
         "/name",
-        "/package_config/package_amount",
         "/fixed_price_quantity",
+        "/package_config/package_amount",
         "/billing_cycle_configuration",
         "/unit_config",
         "/package_config",

@@ -124,7 +124,7 @@ impl EvaluatedGroup {
         let used = Quantity::of(figures.map(|cell| used.figure(cell).unwrap_or_default()));
         Self {
             grouping_values,
-            quantity: used.total(),
+            quantity: price.charge.model().line_quantity(&used),
             amount: price.charge.model().rate(&used).amount,
             currency: price.currency.clone(),
         }

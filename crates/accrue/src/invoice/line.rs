@@ -5,7 +5,7 @@ use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe, Timestamp,
     expression::Expression,
-    price::{Adjustment, AdjustmentScope, Model, Part, PartOf, Price, round_lines},
+    price::{Adjustment, AdjustmentScope, Part, PartOf, round_lines},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -90,14 +90,14 @@ fn share(amount: &Decimal, part: &Decimal, whole: &Decimal) -> Decimal {
 
 impl InvoiceLine {
     /// Returns the parts that it shows, with their amounts, rounded together: values of the property that its
-    /// price is broken down by, tiers, or cells of a matrix. Those without quantity are left out (invoicing
+    /// price is broken down by, or what its model rated one by one. Those that are nothing are left out (invoicing
     /// 3.4).
     #[must_use]
-    pub fn sub_lines(&self, price: Option<&Price>) -> Vec<(&Part, Decimal)> {
-        let has_parts = price
-            .is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
-        let is_shown = |part: &&Part| has_parts || matches!(part.of, PartOf::Group { .. });
-        let parts = self.parts.iter().filter(|part| !part.quantity.is_zero()).filter(is_shown);
+    pub fn sub_lines(&self) -> Vec<(&Part, Decimal)> {
+        let is_shown = |part: &&Part| {
+            part.of != PartOf::Whole && !(part.quantity.is_zero() && part.amount.is_zero())
+        };
+        let parts = self.parts.iter().filter(is_shown);
         let parts: Vec<_> = parts.collect();
         let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
         parts.into_iter().zip(round_lines(&exact, self.currency.places())).collect()
@@ -124,7 +124,7 @@ impl InvoiceLine {
             shared += &amount;
             let unit_amount = share(&amount, &Decimal::from(1), &quantity);
             let of = PartOf::Group { key: key.clone(), value };
-            Part { of, quantity, scaled_quantity: None, unit_amount, amount }
+            Part::of_group(of, quantity, unit_amount, amount)
         });
         self.parts = parts.collect();
     }

@@ -18,8 +18,8 @@ use crate::{
     alert::{Alert, Cause, Condition, Scope, Thresholds},
     plan::PlanVersion,
     price::{
-        Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price, Tier,
-        Tiered,
+        Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price,
+        Quantity, Tier, Tiered,
     },
     rating::{RateCard, rate},
     subscription::{
@@ -318,7 +318,7 @@ impl Story {
         for interval in &self.card.intervals {
             for period in interval.periods_in(all) {
                 let figure = self.used(period, period.end()).unwrap_or_default();
-                let amount = interval.price.charge.model().amount(0, &figure);
+                let amount = interval.price.charge.model().amount(&Quantity::One(figure));
                 *expect.entry(period.start()).or_default() += amount;
             }
         }

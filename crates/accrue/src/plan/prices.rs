@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
-    price::{Model, NewAllocationPrice, NewPrice, PhaseOrder, Price, check_beside_licenses},
+    price::{NewAllocationPrice, NewPrice, PhaseOrder, Price, check_beside_licenses},
 };
 
 /// Price of a version of a plan: a new one, or an existing one.
@@ -111,9 +111,9 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
 }
 
 fn cells(price: &Price) -> usize {
-    match (price.charge.model(), &price.dimensional_price_configuration) {
-        (Model::Matrix(matrix), _) => matrix.matrix_values.len().saturating_add(1),
-        (_, Some(_)) => 1,
-        (_, None) => 0,
+    match (price.charge.model().cells(), &price.dimensional_price_configuration) {
+        (Some(cells), _) => cells.count(),
+        (None, Some(_)) => 1,
+        (None, None) => 0,
     }
 }

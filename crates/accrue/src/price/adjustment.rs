@@ -2,7 +2,7 @@ use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Model, NewCharge, check_bounds, check_not_negative};
+use super::{NewCharge, check_bounds, check_not_negative};
 use crate::{Decimal, Error, Fraction, limits};
 
 /// Adjustments of the amount of a price in a period.
@@ -197,8 +197,10 @@ impl Discount {
                 let message = "found a discount of units on a fixed price, expected a usage price";
                 Err(Error::invalid(at, message))
             }
-            (Self::Usage(_), Model::Matrix(_)) => {
-                let message = "found a discount of units on a matrix, whose units are not alike";
+            (Self::Usage(_), model) if model.has_cells() => {
+                let model = model.model_type();
+                let message =
+                    format!("found a discount of units on a {model}, whose units are not alike");
                 Err(Error::invalid(at, message))
             }
             (Self::Amount(off) | Self::Usage(off), _) => check_not_negative(at, off),

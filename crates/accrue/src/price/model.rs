@@ -3,26 +3,74 @@
 //! A further model is a file beside the others, a line of `models!` and its row of the table on
 //! [`Model`].
 
+mod arithmetic;
 mod bulk;
+mod bulk_with_filters;
+mod bulk_with_proration;
+mod cell_tiers;
+mod cells;
+mod cumulative_grouped_bulk;
+mod grouped_tiered_matrix;
 mod matrix;
+mod matrix_with_allocation;
+mod matrix_with_display_name;
+mod matrix_with_threshold_discounts;
+mod metered_allowance;
 mod package;
+mod package_with_allocation;
 mod part;
+mod scalable_matrix_with_tiered_pricing;
+mod scalable_matrix_with_unit_pricing;
+mod scaling;
+mod threshold_total_amount;
 mod tiered;
+mod tiered_matrix_with_allocation;
+mod tiered_package;
+mod tiered_package_with_minimum;
+mod tiered_with_minimum;
+mod tiered_with_proration;
+mod tiers;
 mod unit;
+mod unit_with_percent;
+mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::part::Parts;
+use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},
+    bulk_with_filters::{BulkFilter, BulkWithFilters},
+    bulk_with_proration::BulkWithProration,
+    cumulative_grouped_bulk::{CumulativeGroupedBulk, GroupTier},
+    grouped_tiered_matrix::{GroupedTieredMatrix, ValueTier},
     matrix::{Matrix, MatrixCell},
+    matrix_with_allocation::MatrixWithAllocation,
+    matrix_with_display_name::{DisplayedAmount, MatrixWithDisplayName},
+    matrix_with_threshold_discounts::{
+        MatrixWithThresholdDiscounts, PairAmount, ThresholdDiscount,
+    },
+    metered_allowance::MeteredAllowance,
     package::Package,
-    part::{Part, PartOf},
+    package_with_allocation::PackageWithAllocation,
+    part::{Grouping, Part, PartOf},
+    scalable_matrix_with_tiered_pricing::ScalableMatrixWithTieredPricing,
+    scalable_matrix_with_unit_pricing::ScalableMatrixWithUnitPricing,
+    scaling::PairFactor,
+    threshold_total_amount::{ThresholdStep, ThresholdTotalAmount},
     tiered::{Tier, Tiered},
+    tiered_matrix_with_allocation::{MatrixTier, TieredMatrixWithAllocation},
+    tiered_package::{PackageTier, TieredPackage},
+    tiered_package_with_minimum::{MinimumPackageTier, TieredPackageWithMinimum},
+    tiered_with_minimum::{MinimumTier, TieredWithMinimum},
+    tiered_with_proration::TieredWithProration,
+    tiers::{LowerBoundTier, VolumeTier},
     unit::Unit,
+    unit_with_percent::UnitWithPercent,
+    unit_with_proration::UnitWithProration,
 };
-use super::check_bounds;
-use crate::{Decimal, Error, limits};
+pub(crate) use self::{cells::DeclaredCells, part::Parts};
+use super::{Share, check_bounds};
+use crate::{Decimal, Error, PropertyName, limits};
 
 /// Quantity that a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +97,39 @@ pub(super) trait Rates {
     /// Says what is wrong with the configuration.
     fn check(&self) -> Result<(), Error>;
 
-    /// Rates a quantity. One below zero costs nothing.
+    /// Returns the cells that usage is divided into, of a model that rates more than one figure.
+    fn cells(&self) -> Option<DeclaredCells> {
+        None
+    }
+
+    /// Rates a quantity, as long as its period runs. One below zero costs nothing.
     fn rate(&self, quantity: &Quantity) -> Rating;
 
-    /// Returns the amount for the quantity of one cell, and nothing else: of a matrix in its order, of
-    /// any other model the first. The cells add up to the amount of [`rate`](Self::rate).
-    fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
+    /// Returns the amount of [`rate`](Self::rate), and nothing else.
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        self.rate(quantity).amount
+    }
+
+    /// Returns the amount for the quantity of one cell, of a model whose cells add up: what follows usage
+    /// looks at no other cell then.
+    fn cell_amount(&self, _cell: usize, _quantity: &Decimal) -> Option<Decimal> {
+        None
+    }
+
+    /// Returns the least amount of a period that is over, of a model that has one.
+    fn minimum(&self, _quantity: &Quantity) -> Option<Decimal> {
+        None
+    }
+
+    /// Returns the quantity of a line: the sum of the cells, for most.
+    fn line_quantity(&self, quantity: &Quantity) -> Decimal {
+        quantity.total()
+    }
+
+    /// Tells whether usage is prorated to the days that it was served.
+    fn is_prorated(&self) -> bool {
+        false
+    }
 
     /// Tells whether more units never cost less. A model that does not say so is rated event by event
     /// where somebody asks for the cost of a batch.
@@ -87,41 +162,41 @@ macro_rules! models {
         /// | `model_type` | here |
         /// |---|---|
         /// | `bulk` | [`Bulk`], `price/model/bulk.rs` |
-        /// | `bulk_with_filters` | – |
-        /// | `bulk_with_proration` | – |
+        /// | `bulk_with_filters` | [`BulkWithFilters`], `price/model/bulk_with_filters.rs` |
+        /// | `bulk_with_proration` | [`BulkWithProration`], `price/model/bulk_with_proration.rs` |
         /// | `cumulative_grouped_allocation` | – |
-        /// | `cumulative_grouped_bulk` | – |
+        /// | `cumulative_grouped_bulk` | [`CumulativeGroupedBulk`], `price/model/cumulative_grouped_bulk.rs` |
         /// | `daily_credit_allowance` | – |
         /// | `event_output` | – |
         /// | `grouped_allocation` | – |
         /// | `grouped_tiered` | – |
-        /// | `grouped_tiered_matrix` | – |
+        /// | `grouped_tiered_matrix` | [`GroupedTieredMatrix`], `price/model/grouped_tiered_matrix.rs` |
         /// | `grouped_tiered_package` | – |
         /// | `grouped_with_metered_minimum` | – |
         /// | `grouped_with_min_max_thresholds` | – |
         /// | `grouped_with_prorated_minimum` | – |
         /// | `matrix` | [`Matrix`], `price/model/matrix.rs` |
-        /// | `matrix_with_allocation` | – |
-        /// | `matrix_with_display_name` | – |
-        /// | `matrix_with_threshold_discounts` | – |
+        /// | `matrix_with_allocation` | [`MatrixWithAllocation`], `price/model/matrix_with_allocation.rs` |
+        /// | `matrix_with_display_name` | [`MatrixWithDisplayName`], `price/model/matrix_with_display_name.rs` |
+        /// | `matrix_with_threshold_discounts` | [`MatrixWithThresholdDiscounts`], `price/model/matrix_with_threshold_discounts.rs` |
         /// | `max_group_tiered_package` | – |
-        /// | `metered_allowance` | – |
+        /// | `metered_allowance` | [`MeteredAllowance`], `price/model/metered_allowance.rs` |
         /// | `minimum_composite` | – |
         /// | `package` | [`Package`], `price/model/package.rs` |
-        /// | `package_with_allocation` | – |
+        /// | `package_with_allocation` | [`PackageWithAllocation`], `price/model/package_with_allocation.rs` |
         /// | `percent` | – |
-        /// | `scalable_matrix_with_tiered_pricing` | – |
-        /// | `scalable_matrix_with_unit_pricing` | – |
-        /// | `threshold_total_amount` | – |
+        /// | `scalable_matrix_with_tiered_pricing` | [`ScalableMatrixWithTieredPricing`], `price/model/scalable_matrix_with_tiered_pricing.rs` |
+        /// | `scalable_matrix_with_unit_pricing` | [`ScalableMatrixWithUnitPricing`], `price/model/scalable_matrix_with_unit_pricing.rs` |
+        /// | `threshold_total_amount` | [`ThresholdTotalAmount`], `price/model/threshold_total_amount.rs` |
         /// | `tiered` | [`Tiered`], `price/model/tiered.rs` |
-        /// | `tiered_matrix_with_allocation` | – |
-        /// | `tiered_package` | – |
-        /// | `tiered_package_with_minimum` | – |
-        /// | `tiered_with_minimum` | – |
-        /// | `tiered_with_proration` | – |
+        /// | `tiered_matrix_with_allocation` | [`TieredMatrixWithAllocation`], `price/model/tiered_matrix_with_allocation.rs` |
+        /// | `tiered_package` | [`TieredPackage`], `price/model/tiered_package.rs` |
+        /// | `tiered_package_with_minimum` | [`TieredPackageWithMinimum`], `price/model/tiered_package_with_minimum.rs` |
+        /// | `tiered_with_minimum` | [`TieredWithMinimum`], `price/model/tiered_with_minimum.rs` |
+        /// | `tiered_with_proration` | [`TieredWithProration`], `price/model/tiered_with_proration.rs` |
         /// | `unit` | [`Unit`], `price/model/unit.rs` |
-        /// | `unit_with_percent` | – |
-        /// | `unit_with_proration` | – |
+        /// | `unit_with_percent` | [`UnitWithPercent`], `price/model/unit_with_percent.rs` |
+        /// | `unit_with_proration` | [`UnitWithProration`], `price/model/unit_with_proration.rs` |
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
@@ -145,27 +220,9 @@ macro_rules! models {
                 }
             }
 
-            /// Rates a quantity. One below zero costs nothing, and so does none.
-            ///
-            /// The amount is exact and is the sum of the parts.
-            #[must_use]
-            pub fn rate(&self, quantity: &Quantity) -> Rating {
+            fn rates(&self) -> &dyn Rates {
                 match self {
-                    $(Self::$name(config) => config.rate(quantity),)*
-                }
-            }
-
-            /// Tells whether more units never cost less.
-            pub(crate) fn only_rises(&self) -> bool {
-                match self {
-                    $(Self::$name(config) => config.only_rises(),)*
-                }
-            }
-
-            /// Returns the amount for the quantity of one cell, without its parts.
-            pub(crate) fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
-                match self {
-                    $(Self::$name(config) => config.amount(cell, quantity),)*
+                    $(Self::$name(config) => config,)*
                 }
             }
         }
@@ -184,8 +241,114 @@ models! {
     Tiered(Tiered) = "tiered",
     /// Volume: the tier that the quantity lies in prices all units.
     Bulk(Bulk) = "bulk",
+    /// One amount for every unit, prorated.
+    UnitWithProration(UnitWithProration) = "unit_with_proration",
+    /// A percentage of an amount for every unit.
+    UnitWithPercent(UnitWithPercent) = "unit_with_percent",
+    /// One amount for each started package of the units above an allocation.
+    PackageWithAllocation(PackageWithAllocation) = "package_with_allocation",
+    /// Graduated, prorated.
+    TieredWithProration(TieredWithProration) = "tiered_with_proration",
+    /// Graduated, with a least amount by the tier that the whole quantity lies in.
+    TieredWithMinimum(TieredWithMinimum) = "tiered_with_minimum",
+    /// Graduated in packages.
+    TieredPackage(TieredPackage) = "tiered_package",
+    /// Graduated in packages, with a least amount by the tier that all of them lie in.
+    TieredPackageWithMinimum(TieredPackageWithMinimum) = "tiered_package_with_minimum",
+    /// Volume, prorated.
+    BulkWithProration(BulkWithProration) = "bulk_with_proration",
+    /// Stair steps: one amount for all units.
+    ThresholdTotalAmount(ThresholdTotalAmount) = "threshold_total_amount",
     /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
+    /// Volume over the units of the events that match some filters.
+    BulkWithFilters(BulkWithFilters) = "bulk_with_filters",
+    /// A unit amount for each of some values of a property, shown by a name of its own.
+    MatrixWithDisplayName(MatrixWithDisplayName) = "matrix_with_display_name",
+    /// A matrix whose cells share an allocation of free units.
+    MatrixWithAllocation(MatrixWithAllocation) = "matrix_with_allocation",
+    /// A matrix with discounts of what groups of cells come to.
+    MatrixWithThresholdDiscounts(MatrixWithThresholdDiscounts) = "matrix_with_threshold_discounts",
+    /// Graduated tiers of each cell of a matrix, with an allocation of free units.
+    TieredMatrixWithAllocation(TieredMatrixWithAllocation) = "tiered_matrix_with_allocation",
+    /// Graduated tiers of each of some values of a property.
+    GroupedTieredMatrix(GroupedTieredMatrix) = "grouped_tiered_matrix",
+    /// One amount for every unit, which counts as many as the factor of its cell says.
+    ScalableMatrixWithUnitPricing(ScalableMatrixWithUnitPricing) = "scalable_matrix_with_unit_pricing",
+    /// Graduated, in units that count as many as the factors of their cells say.
+    ScalableMatrixWithTieredPricing(ScalableMatrixWithTieredPricing) = "scalable_matrix_with_tiered_pricing",
+    /// Volume amounts of each of some values of a property, by the tier of all of them.
+    CumulativeGroupedBulk(CumulativeGroupedBulk) = "cumulative_grouped_bulk",
+    /// One amount for every unit of a value of a property above the units of another one.
+    MeteredAllowance(MeteredAllowance) = "metered_allowance",
+}
+
+impl Model {
+    /// Rates a quantity of a period that is over and was served on all of its days. One below zero counts
+    /// as none.
+    ///
+    /// The amount is exact and is the sum of the parts.
+    #[must_use]
+    pub fn rate(&self, quantity: &Quantity) -> Rating {
+        let rating = self.rate_so_far(quantity);
+        let top_up = self.top_up(quantity, &rating.amount);
+        rating.topped_up(top_up)
+    }
+
+    /// Rates a quantity, as long as its period runs: without what a minimum of the model adds at the end.
+    pub(crate) fn rate_so_far(&self, quantity: &Quantity) -> Rating {
+        self.rates().rate(quantity)
+    }
+
+    /// Returns the amount of a quantity, as long as its period runs.
+    pub(crate) fn amount(&self, quantity: &Quantity) -> Decimal {
+        self.rates().amount(quantity)
+    }
+
+    /// Returns the amount for the quantity of one cell, where the cells of the model add up.
+    pub(crate) fn cell_amount(&self, cell: usize, quantity: &Decimal) -> Option<Decimal> {
+        self.rates().cell_amount(cell, quantity)
+    }
+
+    /// Returns what a minimum of the model adds to the amount of a quantity when its period ends.
+    pub(crate) fn top_up(&self, quantity: &Quantity, amount: &Decimal) -> Decimal {
+        let minimum = self.rates().minimum(quantity);
+        minimum.map_or_else(Decimal::zero, |least| (least - amount).max(Decimal::zero()))
+    }
+
+    /// Returns the cells that usage is divided into.
+    pub(crate) fn cells(&self) -> Option<DeclaredCells> {
+        self.rates().cells()
+    }
+
+    /// Returns the properties whose values decide on the cell that usage lies in; none where there are no
+    /// cells.
+    #[must_use]
+    pub fn dimensions(&self) -> Vec<PropertyName> {
+        self.cells().map(|of| of.dimensions).unwrap_or_default()
+    }
+
+    /// Tells whether it rates more than one figure: that of each cell. A fee has no events to divide, and
+    /// units of different cells are not alike.
+    pub(crate) fn has_cells(&self) -> bool {
+        self.cells().is_some()
+    }
+
+    /// Returns the quantity of a line.
+    pub(crate) fn line_quantity(&self, quantity: &Quantity) -> Decimal {
+        self.rates().line_quantity(quantity)
+    }
+
+    /// Tells whether usage is prorated to the days that it was served: its whole amount is, and no unit
+    /// amount.
+    pub(crate) fn is_prorated(&self) -> bool {
+        self.rates().is_prorated()
+    }
+
+    /// Tells whether more units never cost less.
+    pub(crate) fn only_rises(&self) -> bool {
+        self.rates().only_rises()
+    }
 }
 
 impl Quantity {
@@ -211,12 +374,53 @@ impl Quantity {
     fn billable(&self) -> Decimal {
         self.total().max(Decimal::zero())
     }
+
+    /// Returns the quantities of so many cells, and that of all others: none is below zero.
+    fn in_cells(&self, cells: usize) -> (Vec<Decimal>, Decimal) {
+        let (own, others) = match self {
+            Self::One(quantity) => (&[][..], std::slice::from_ref(quantity)),
+            Self::Cells(figures) => figures.split_at(figures.len().min(cells)),
+        };
+        let billable = |units: &Decimal| units.clone().max(Decimal::zero());
+        let own = own.iter().map(billable).chain(std::iter::repeat_with(Decimal::zero));
+        (own.take(cells).collect(), others.iter().map(billable).sum())
+    }
+
+    /// Returns the figures that it is made of.
+    pub(crate) fn figures_mut(&mut self) -> &mut [Decimal] {
+        match self {
+            Self::One(quantity) => std::slice::from_mut(quantity),
+            Self::Cells(figures) => figures,
+        }
+    }
 }
 
 impl Rating {
     /// Adds up the parts.
     fn of(parts: Vec<Part>) -> Self {
         Self { amount: parts.iter().map(|part| part.amount.clone()).sum(), parts }
+    }
+
+    /// Adds what a minimum adds.
+    fn topped_up(mut self, top_up: Decimal) -> Self {
+        if !top_up.is_zero() {
+            self.amount += &top_up;
+            self.parts.push(Part::named("Minimum", Decimal::from(1), &top_up));
+        }
+        self
+    }
+
+    /// Prorates it to the days that are served: rounded once, and the parts so that they add up.
+    pub(crate) fn prorated(mut self, share: Share) -> Self {
+        let (mut whole, mut prorated) = (Decimal::zero(), Decimal::zero());
+        for part in &mut self.parts {
+            whole += &part.amount;
+            let so_far = share.of(&whole);
+            part.amount = &so_far - &prorated;
+            prorated = so_far;
+        }
+        self.amount = share.of(&self.amount);
+        self
     }
 }
 
@@ -248,5 +452,7 @@ fn check_number_of_tiers(found: usize) -> Result<(), Error> {
 
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod slow;
 #[cfg(test)]
 mod tests;

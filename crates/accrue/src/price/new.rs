@@ -194,9 +194,11 @@ impl NewPrice {
 
     fn check_charge(&self) -> Result<(), Error> {
         match &self.charge {
-            NewCharge::Of(Charge::Fixed { model: Model::Matrix(_), .. }) => {
-                let message = "found matrix, expected a model that needs no events: a fixed price \
-                               has none";
+            NewCharge::Of(Charge::Fixed { model, .. }) if model.has_cells() => {
+                let model = model.model_type();
+                let message = format!(
+                    "found {model}, expected a model that needs no events: a fixed price has none"
+                );
                 return Err(Error::invalid("charge.model", message));
             }
             NewCharge::Of(Charge::Fixed { quantity, .. }) => {

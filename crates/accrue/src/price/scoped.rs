@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Adjustment, Cadence, Charge, Discount, Model, PhaseOrder, Price, PriceFilter, References,
+    Adjustment, Cadence, Charge, Discount, PhaseOrder, Price, PriceFilter, References,
     check_filters,
 };
 use crate::{AdjustmentId, Error, ItemId, PricingUnit, Timestamp, limits};
@@ -180,12 +180,14 @@ impl ScopedAdjustment {
             (Adjustment::Discount(Discount::Usage(_)), Charge::Fixed { .. }) => {
                 Err(Error::constraint(format!("a discount of units is over the fee {id}")))
             }
-            (
-                Adjustment::Discount(Discount::Usage(_)),
-                Charge::Usage { model: Model::Matrix(_), .. },
-            ) => Err(Error::constraint(format!(
-                "a discount of units is over the matrix {id}, whose units are not alike"
-            ))),
+            (Adjustment::Discount(Discount::Usage(_)), Charge::Usage { model, .. })
+                if model.has_cells() =>
+            {
+                let model = model.model_type();
+                Err(Error::constraint(format!(
+                    "a discount of units is over the {model} {id}, whose units are not alike"
+                )))
+            }
             _ => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ impl PricedUsage {
     ) -> Self {
         let (mut meters, mut usage_units) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());
         for (price, filter) in prices {
-            meters.extend(price.meter(filter, 0).into_iter().flat_map(|meter| meter.parts()));
+            meters.extend(price.rated_meters(filter, 0).flat_map(|meter| meter.parts()));
             if let Charge::Usage { metric_id, .. } = price.charge {
                 usage_units.entry(price.currency.clone()).or_default().insert(metric_id);
             }

@@ -1,4 +1,4 @@
-use super::{Model, NewPrice};
+use super::NewPrice;
 use crate::{
     Error,
     item::Item,
@@ -20,8 +20,11 @@ impl NewPrice {
             return Err(Error::constraint(format!("the metric {} is archived", metric.id)));
         }
         let function = metric.sql.function();
-        if let (Model::Matrix(_), Function::Latest(_)) = (self.charge.model(), function) {
-            return Err(Error::constraint("a matrix cannot rate the latest value of a property"));
+        let model = self.charge.model();
+        if model.has_cells() && matches!(function, Function::Latest(_)) {
+            let model = model.model_type();
+            let detail = format!("a {model} cannot rate the latest value of a property");
+            return Err(Error::constraint(detail));
         }
         if let (Some(_), Function::Latest(_)) = (&self.dimensional_price_configuration, function) {
             let detail = "a dimensional price cannot rate the latest value of a property";

@@ -416,7 +416,7 @@ impl Joint {
             steps.insert(id, reached.collect());
         };
 
-        self.take_units_off(group, card, after, at, &mut note);
+        self.take_units_off(group, card, after, (at, until), &mut note);
         let is_in_advance = self.billing_mode == BillingMode::InAdvance;
         let mut movements = self.movements(after);
         let now = movements.pop_if(|of| of.at == at);
@@ -452,7 +452,7 @@ impl Joint {
         group: &Group,
         card: &RateCard,
         charged: &[Charged],
-        at: Timestamp,
+        (at, until): (Timestamp, Until),
         note: &mut impl FnMut(AdjustmentIntervalId, &[usize], Vec<Decimal>),
     ) {
         let mut off = vec![Decimal::zero(); self.members.len()];
@@ -470,7 +470,7 @@ impl Joint {
                 let interval = interval.filter(|of| is_reached && !of.is_fee())?;
                 let rate = |off: &Decimal| {
                     let left = Quantity::One(&of.line.quantity - off);
-                    interval.price.charge.model().rate(&left).amount
+                    interval.rate(&left, member.period, until).amount
                 };
                 let before = rate(off);
                 *off += units;

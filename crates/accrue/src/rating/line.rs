@@ -12,11 +12,13 @@ pub(crate) struct Line {
     pub(crate) quantity: Decimal,
     /// Amount before adjustments.
     pub(crate) subtotal: Decimal,
+    /// What a minimum of the model adds to it.
+    pub(super) top_up: Decimal,
     /// Amount after adjustments.
     pub(crate) total: Decimal,
     /// Parts of the subtotal, where they can be told: those of a fee cannot.
     pub(crate) parts: Vec<Part>,
-    /// Number of charges, or of periods in which something was used.
+    /// Number of charges, of periods in which something was used, and of minimums of models.
     pub(super) charges: usize,
     /// Number of times that a minimum added something.
     pub(super) top_ups: usize,
@@ -28,6 +30,8 @@ pub(crate) struct Line {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amounts {
     pub(crate) subtotal: Option<Decimal>,
+    /// The subtotal without what a minimum of the model adds: what credits pay for.
+    pub(crate) spent: Option<Decimal>,
     pub(crate) total: Option<Decimal>,
 }
 
@@ -64,6 +68,7 @@ impl Line {
         let subtotal = after.subtotal.clone() - before.subtotal.clone();
         self.parts = self.parts().and(&Parts { amount: &subtotal, parts: &parts });
         self.subtotal += subtotal;
+        moved(&mut self.top_up, &after.top_up, &before.top_up);
         moved(&mut self.quantity, &after.quantity, &before.quantity);
         moved(&mut self.total, &after.total, &before.total);
         let more = |sum: &mut usize, after: usize, before: usize| {
@@ -82,6 +87,7 @@ impl Line {
         let is_charged = self.charges > 0;
         Amounts {
             subtotal: is_charged.then(|| self.subtotal.clone()),
+            spent: is_charged.then(|| &self.subtotal - &self.top_up),
             total: (is_charged || self.top_ups > 0).then(|| self.total.clone()),
         }
     }
@@ -100,21 +106,52 @@ impl RatedInterval {
             return Charged::default();
         }
         let figures: Vec<_> = self.cells.iter().map(|cell| used(period, to, *cell)).collect();
-        let charges = usize::from(figures.iter().any(Option::is_some));
-        let mut figures = figures.into_iter().map(Option::unwrap_or_default);
-        let quantity = match self.cells.len() {
-            1 => Quantity::One(figures.next().unwrap_or_default()),
-            _ => Quantity::Cells(figures.collect()),
-        };
-        let model = self.price.charge.model();
-        let Rating { amount: subtotal, parts } = model.rate(&quantity);
-        let quantity = quantity.total();
+        let is_used = figures.iter().any(Option::is_some);
+        let quantity = Quantity::of(figures.into_iter().map(Option::unwrap_or_default));
+        let Rating { amount: subtotal, parts } = self.rate(&quantity, period, until);
+        let top_up = self.top_up(&quantity, period, until);
+        let quantity = self.price.charge.model().line_quantity(&quantity);
         let rated = match &member.units_off {
-            Some(units) => model.rate(&Quantity::One(quantity.clone() - units.clone())).amount,
+            Some(units) => self.rate(&Quantity::One(&quantity - units), period, until).amount,
             None => subtotal.clone(),
         };
-        let line = Line { quantity, subtotal, parts, charges, periods: 1, ..Line::default() };
+        let charges = usize::from(is_used).saturating_add((!top_up.is_zero()).into());
+        let line =
+            Line { quantity, subtotal, top_up, parts, charges, periods: 1, ..Line::default() };
         let state = State { level: rated.clone(), sum: rated };
         Charged { line, due: BTreeMap::from([(period.end(), state)]) }
+    }
+
+    /// Rates the usage of one of its periods: once that is over with what a minimum of the model adds, and
+    /// prorated where the model is.
+    pub(super) fn rate(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Rating {
+        let model = self.price.charge.model();
+        let rating = match until.has_ended(period.end()) {
+            true => model.rate(quantity),
+            false => model.rate_so_far(quantity),
+        };
+        match model.is_prorated() {
+            true => rating.prorated(self.share(period)),
+            false => rating,
+        }
+    }
+
+    /// Returns what a minimum of the model adds to what a quantity costs: nothing before the period is over.
+    pub(super) fn top_up(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Decimal {
+        if !until.has_ended(period.end()) {
+            return Decimal::zero();
+        }
+        let model = self.price.charge.model();
+        let amount = model.amount(quantity);
+        let top_up = model.top_up(quantity, &amount);
+        self.served(&amount + &top_up, period) - self.served(amount, period)
+    }
+
+    /// Returns the part of an amount of usage that the days served of a period are worth.
+    pub(super) fn served(&self, amount: Decimal, period: Timeframe) -> Decimal {
+        match self.price.charge.model().is_prorated() {
+            true => self.share(period).of(&amount),
+            false => amount,
+        }
     }
 }

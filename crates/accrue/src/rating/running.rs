@@ -7,7 +7,11 @@ use super::{
     line::Member,
     until::Until,
 };
-use crate::{Decimal, PricingUnit, Timeframe, Timestamp, meter::CellId, price::Price};
+use crate::{
+    Decimal, PricingUnit, Timeframe, Timestamp,
+    meter::CellId,
+    price::{Price, Quantity},
+};
 
 /// Running amounts of a timeframe, followed while events are added: constant work for each.
 ///
@@ -24,8 +28,8 @@ pub(crate) struct Running {
 #[derive(Clone, Debug, Default)]
 struct RunningLine {
     amounts: Amounts,
-    /// True where something was used within the timeframe, or charged.
-    is_charged: bool,
+    /// True where something was used within the timeframe.
+    is_used: bool,
     /// Its periods within the timeframe: the place of a joint, and of a member there.
     periods: Vec<(usize, usize)>,
 }
@@ -49,12 +53,19 @@ struct Cumulative {
 
 #[derive(Clone, Debug, Default)]
 struct RunningMember {
-    /// Usage of each cell, with its amount; none for a fee.
-    cells: Vec<(Decimal, Decimal)>,
+    /// Usage of each cell; none for a fee.
+    quantity: Option<Quantity>,
+    /// Amount of each cell, of a model whose cells add up.
+    cells: Vec<Decimal>,
+    /// Amount of the quantity on all days of a cycle, as long as the period runs.
+    amount: Decimal,
+    /// The part of it for the days served.
+    spent: Decimal,
+    /// The same, with what a minimum of the model adds.
     subtotal: Decimal,
     /// The amount that is adjusted.
     rated: Decimal,
-    /// True where a fee was charged.
+    /// True where a fee was charged, or a minimum of the model adds something.
     is_charged: bool,
 }
 
@@ -117,8 +128,7 @@ impl Running {
             line.amounts = fee.amounts();
             let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
             if !line.periods.is_empty() {
-                let is_fee_charged = line.members(&joints).any(|of| of.is_fee_charged());
-                line.is_charged = is_fee_charged || interval.cells.iter().any(is_used);
+                line.is_used = interval.cells.iter().any(is_used);
                 line.sum_up(&joints);
             }
         }
@@ -147,7 +157,7 @@ impl Running {
             for (place, interval) in members.into_iter().enumerate() {
                 let Some(line) = self.lines.get_mut(interval) else { continue };
                 let before = line.amounts.clone();
-                line.is_charged |= is_within && places.contains(&place);
+                line.is_used |= is_within && places.contains(&place);
                 line.sum_up(&self.joints);
                 lines.push((interval, line.amounts.since(before)));
             }
@@ -174,10 +184,10 @@ impl Running {
         lines.filter_map(|(index, line)| self.priced(index, &line.amounts)).collect()
     }
 
-    /// Returns the price of a line, with the amount before adjustments.
+    /// Returns the price of a line, with the amount that credits pay for.
     fn priced(&self, index: usize, amounts: &Amounts) -> Option<(Arc<Price>, Decimal)> {
         let interval = self.card.intervals.get(index)?;
-        Some((Arc::clone(&interval.price), amounts.subtotal.clone()?))
+        Some((Arc::clone(&interval.price), amounts.spent.clone()?))
     }
 
     fn draws(&self, index: usize, unit: &PricingUnit) -> bool {
@@ -226,6 +236,7 @@ impl Amounts {
         };
         Self {
             subtotal: moved(&self.subtotal, before.subtotal),
+            spent: moved(&self.spent, before.spent),
             total: moved(&self.total, before.total),
         }
     }
@@ -255,12 +266,15 @@ impl RunningLine {
     }
 
     fn sum_up(&mut self, joints: &[RunningJoint]) {
+        let is_charged = self.is_used || self.members(joints).any(|of| of.is_charged());
         let is_topped_up = self.members(joints).any(|of| of.after.is_topped_up);
         let subtotal = || self.members(joints).map(|of| of.moved(|of| &of.of.subtotal)).sum();
+        let spent = || self.members(joints).map(|of| of.moved(|of| &of.of.spent)).sum();
         let total = || self.members(joints).map(|of| of.moved(|of| of.total)).sum();
         self.amounts = Amounts {
-            subtotal: self.is_charged.then(subtotal),
-            total: (self.is_charged || is_topped_up).then(total),
+            subtotal: is_charged.then(subtotal),
+            spent: is_charged.then(spent),
+            total: (is_charged || is_topped_up).then(total),
         };
     }
 }
@@ -273,7 +287,8 @@ impl RunningPeriod<'_> {
         }
     }
 
-    fn is_fee_charged(&self) -> bool {
+    /// Tells whether something was charged that nobody used.
+    fn is_charged(&self) -> bool {
         let was_charged = self.before.as_ref().is_some_and(|before| before.of.is_charged);
         self.after.of.is_charged && !was_charged
     }
@@ -352,7 +367,7 @@ impl Cumulative {
             let Some(member) = joint.members.get(*place) else { continue };
             let own = card.intervals.get(member.interval).zip(self.members.get_mut(*place));
             if let Some((interval, own)) = own {
-                own.follow(interval, member, self.until.used, moved, used);
+                own.follow(interval, member, self.until, moved, used);
             }
         }
         self.adjust(joint);
@@ -379,23 +394,24 @@ impl RunningMember {
         if interval.is_fee() {
             let line = interval.charged(member, used, until).line;
             let is_charged = line.charges > 0;
-            let (subtotal, rated) = (line.subtotal.clone(), line.subtotal);
-            return Self { cells: Vec::new(), subtotal, rated, is_charged };
+            let subtotal = line.subtotal;
+            let (spent, rated) = (subtotal.clone(), subtotal.clone());
+            return Self { spent, subtotal, rated, is_charged, ..Self::default() };
         }
         if until.used <= member.period.start() {
             // Nothing can be used of it up to there.
             return Self::default();
         }
+        let figures = interval.cells.iter();
+        let figures =
+            figures.map(|cell| used(member.period, until.used, *cell).unwrap_or_default());
+        let mut quantity = Quantity::of(figures);
         let model = interval.price.charge.model();
-        let cells = interval.cells.iter().enumerate().map(|(index, cell)| {
-            let figure = used(member.period, until.used, *cell).unwrap_or_default();
-            let amount = model.amount(index, &figure);
-            (figure, amount)
-        });
-        let cells: Vec<_> = cells.collect();
-        let subtotal = cells.iter().map(|(_, amount)| amount.clone()).sum();
-        let mut new = Self { cells, subtotal, ..Self::default() };
-        new.rate(interval, member);
+        let cells = quantity.figures_mut().iter().enumerate();
+        let cells = cells.filter_map(|(index, units)| model.cell_amount(index, units)).collect();
+        let amount = model.amount(&quantity);
+        let mut new = Self { quantity: Some(quantity), cells, amount, ..Self::default() };
+        new.rate(interval, member, until);
         new
     }
 
@@ -404,28 +420,39 @@ impl RunningMember {
         &mut self,
         interval: &RatedInterval,
         member: &Member,
-        to: Timestamp,
+        until: Until,
         moved: &[CellId],
         used: &Used<'_>,
     ) {
+        let Some(quantity) = &mut self.quantity else { return };
         let model = interval.price.charge.model();
-        let cells = interval.cells.iter().zip(&mut self.cells).enumerate();
-        for (index, (cell, (quantity, amount))) in cells {
-            if !moved.contains(cell) {
-                continue;
+        let cells = interval.cells.iter().zip(quantity.figures_mut()).enumerate();
+        for (index, (cell, units)) in cells.filter(|(_, (cell, _))| moved.contains(cell)) {
+            *units = used(member.period, until.used, *cell).unwrap_or_default();
+            if let Some(amount) = self.cells.get_mut(index)
+                && let Some(after) = model.cell_amount(index, units)
+            {
+                self.amount += &after - &*amount;
+                *amount = after;
             }
-            let figure = used(member.period, to, *cell).unwrap_or_default();
-            let before = std::mem::replace(amount, model.amount(index, &figure));
-            self.subtotal += amount.clone() - before;
-            *quantity = figure;
         }
-        self.rate(interval, member);
+        if self.cells.is_empty() {
+            self.amount = model.amount(quantity);
+        }
+        self.rate(interval, member, until);
     }
 
-    fn rate(&mut self, interval: &RatedInterval, member: &Member) {
-        self.rated = match (&member.units_off, self.cells.as_slice()) {
-            (Some(units), [(quantity, _)]) => {
-                interval.price.charge.model().amount(0, &(quantity.clone() - units.clone()))
+    /// Rates the amount at an instant: what a minimum of the model adds is there once the period is over.
+    fn rate(&mut self, interval: &RatedInterval, member: &Member, until: Until) {
+        let Some(quantity) = &self.quantity else { return };
+        let top_up = interval.top_up(quantity, member.period, until);
+        self.is_charged = !top_up.is_zero();
+        self.spent = interval.served(self.amount.clone(), member.period);
+        self.subtotal = &self.spent + &top_up;
+        self.rated = match (&member.units_off, quantity) {
+            (Some(units), Quantity::One(quantity)) => {
+                let left = Quantity::One(quantity - units);
+                interval.rate(&left, member.period, until).amount
             }
             _ => self.subtotal.clone(),
         };

@@ -2,12 +2,14 @@
 
 mod adjustments;
 mod due;
+mod models;
 mod oracle;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 
+use self::models::model;
 use super::*;
 use crate::{
     AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PropertyName,
@@ -153,44 +155,13 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     let (first, end) = ("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
     let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
         let amounts = rate_one(&card, used, span(first, end), at(now))[0].amounts();
-        assert_eq!(amounts, Amounts { subtotal: subtotal.map(number), total: total.map(number) });
+        let [subtotal, total] = [subtotal, total].map(|of| of.map(number));
+        assert_eq!(amounts, Amounts { spent: subtotal.clone(), subtotal, total });
     };
     check(&used, "2026-03-31T23:59:59Z", Some("5"), Some("5"));
     check(&used, end, Some("5"), Some("22"));
     check(&nothing, "2026-03-31T23:59:59Z", None, None);
     check(&nothing, end, None, Some("22"));
-}
-
-fn amount() -> impl Strategy<Value = Decimal> {
-    (-500_i32..5_000).prop_map(|n| number(&format!("{n}e-2")))
-}
-
-fn model() -> impl Strategy<Value = Model> {
-    let tiers = || (1_u32..20, amount(), amount());
-    prop_oneof![
-        amount().prop_map(|unit_amount| Model::Unit(Unit::new(unit_amount))),
-        (amount(), 1_u64..9).prop_map(|(package_amount, size)| {
-            Model::Package(Package::new(package_amount, size))
-        }),
-        tiers().prop_map(|(end, one, other)| {
-            let tier =
-                |first: Decimal, last_unit, unit_amount| Tier::new(first, last_unit, unit_amount);
-            let end = Decimal::from(u64::from(end));
-            let first = tier(Decimal::zero(), Some(end.clone()), one);
-            Model::Tiered(Tiered::new(vec![first, tier(end, None, other)]))
-        }),
-        tiers().prop_map(|(end, one, other)| {
-            let tier = |maximum_units, unit_amount| BulkTier::new(maximum_units, unit_amount);
-            let first = tier(Some(Decimal::from(u64::from(end))), one);
-            Model::Bulk(Bulk::new(vec![first, tier(None, other)]))
-        }),
-        (amount(), amount()).prop_map(|(one, default_unit_amount)| {
-            let dimension_values = vec![Some("a".to_owned())];
-            let cell = MatrixCell::new(dimension_values, one);
-            let dimensions = vec![PropertyName::parse("model").unwrap()];
-            Model::Matrix(Matrix::new(dimensions, default_unit_amount, vec![cell]))
-        }),
-    ]
 }
 
 fn adjustments() -> impl Strategy<Value = Adjustments> {
@@ -258,10 +229,10 @@ proptest! {
             Cadence::Quarterly,
             Cadence::Custom(Cycle::Days(9)),
         ]),
-        steps in prop::collection::vec((any::<bool>(), 0_u64..60, -30_i32..60), 0..12),
+        steps in prop::collection::vec((0_usize..3, 0_u64..60, -30_i32..60), 0..12),
         (month, now) in (0_usize..3, 0_u64..100),
     ) {
-        if matches!(model, Model::Matrix(_)) {
+        if model.has_cells() {
             adjustments.discounts.retain(|discount| !matches!(discount, Discount::Usage(_)));
         }
         let charge = Charge::Usage { metric_id: METRIC, model };
@@ -281,8 +252,8 @@ proptest! {
         };
         let mut running = Running::new(Arc::clone(&card), timeframe, &used, now);
         let mut moved_by = Decimal::zero();
-        for (is_first, at, more) in steps {
-            let cell = if is_first { meters[0] } else { meters[meters.len() - 1] };
+        for (cell, at, more) in steps {
+            let cell = meters[cell.min(meters.len() - 1)];
             log.borrow_mut().push((day(at), cell, number(&more.to_string())));
             let moved = running.follow(day(at), &[cell], &used);
             let drawn = running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
@@ -290,14 +261,17 @@ proptest! {
             let line = &rate_one(&card, &used, timeframe, now)[0];
             let is_charged = !card.intervals[0].periods_in(timeframe).is_empty();
             let is_used = is_charged && log.borrow().iter().any(|of| timeframe.contains(of.0));
+            let is_used = is_used || line.charges > 0;
+            let spent = &line.subtotal - &line.top_up;
             let expect = Amounts {
                 subtotal: is_used.then(|| line.subtotal.clone()),
+                spent: is_used.then(|| spent.clone()),
                 total: (is_used || line.top_ups > 0).then(|| line.total.clone()),
             };
             let (_, amounts) = running.lines().next().unwrap();
             prop_assert_eq!(amounts, &expect);
             let is_own = card.intervals[0].periods_in(timeframe) == [timeframe];
-            prop_assert_eq!(&moved_by, if is_own { &line.subtotal } else { &moved_by });
+            prop_assert_eq!(&moved_by, if is_own { &spent } else { &moved_by });
             prop_assert!(is_own || moved_by == Decimal::zero());
         }
     }

@@ -49,14 +49,14 @@ fn tiers_adjoin_from_zero_on() {
         check(&fixture, &price, ErrorKind::RequestValidation, &detail);
     };
     check(
-        &[("0", Some("10")), ("11", None)],
-        "[1].first_unit: found 11, a gap: expected 10, where the tier before ends",
+        &[("0", Some("10")), ("12", None)],
+        "[1].first_unit: found 12, a gap: expected 10, where the tier before ends",
     );
     check(
         &[("0", Some("10")), ("9", None)],
         "[1].first_unit: found 9, an overlap: expected 10, where the tier before ends",
     );
-    check(&[("1", None)], "[0].first_unit: found 1, expected the first tier to begin at 0");
+    check(&[("2", None)], "[0].first_unit: found 2, expected the first tier to begin at 0");
     check(
         &[("0", Some("10")), ("10", Some("20"))],
         "[1].last_unit: found 20, expected none: it is the last",

@@ -336,8 +336,8 @@ fn subscriptions_6_4_rows_have_as_many_amounts_as_tiers_which_join() {
     check(&[], None, "prices[1].amounts: found 0, expected one");
     check(&["1", "2"], None, "prices[1].amounts: found 2, expected one");
     check(&["1"], joined, "prices[1].amounts: found 1, expected 2: one for each tier");
-    let apart = tiers(&[("0", Some("100")), ("101", None)]);
-    let text = "tiers[1].first_unit: found 101, a gap: expected 100, where the tier before ends";
+    let apart = tiers(&[("0", Some("100")), ("102", None)]);
+    let text = "tiers[1].first_unit: found 102, a gap: expected 100, where the tier before ends";
     check(&["1", "2"], apart, text);
     check(&[], Some(Vec::new()), "tiers: found 0 tiers, expected 1 to 200");
     let mut new = several(metric.item_id, [row(&["eu", "gold"], &["1"])]);

@@ -109,6 +109,7 @@ mod previews;
 mod price_evaluation;
 mod price_evaluations;
 mod price_intervals;
+mod price_models;
 mod prices;
 mod processes;
 mod proration;

@@ -146,14 +146,14 @@ pub(crate) enum SubLineKind {
     Tier,
     /// The word has quotes of its own (invoicing 3.4).
     #[serde(rename = "'null'")]
-    Group,
+    Null,
 }
 
 choices! {
     "SubLineItemType" SubLineKind {
         "matrix" => SubLineKind::Matrix,
         "tier" => SubLineKind::Tier,
-        "'null'" => SubLineKind::Group,
+        "'null'" => SubLineKind::Null,
     }
 }
 
@@ -205,7 +205,7 @@ impl InvoiceLineItem {
             partially_invoiced_amount: Amount::of(&line.partially_invoiced, invoiced),
             amount: Amount::of(&line.amount, invoiced),
             tax_amounts: line.tax_amounts.iter().map(|of| TaxAmount::of(of, invoiced)).collect(),
-            sub_line_items: sub_lines(line, price),
+            sub_line_items: sub_lines(line),
             grouping: Nothing,
             usage_customer_ids: None,
             filter: line.filter.as_ref().map(ToString::to_string),
@@ -213,20 +213,23 @@ impl InvoiceLineItem {
     }
 }
 
-fn sub_lines(line: &InvoiceLine, price: Option<&price::Price>) -> Vec<SubLineItem> {
-    let parts = line.sub_lines(price).into_iter();
+fn sub_lines(line: &InvoiceLine) -> Vec<SubLineItem> {
+    let parts = line.sub_lines().into_iter();
     parts.filter_map(|(part, amount)| SubLineItem::of(part, &amount, &line.currency)).collect()
 }
 
 impl SubLineItem {
     fn of(part: &Part, amount: &Decimal, unit: &PricingUnit) -> Option<Self> {
         let number = |of: &Decimal| JsonNumber(of.clone());
-        let mut grouping = None;
+        let mut grouping = part
+            .grouping
+            .as_ref()
+            .map(|of| LineGroup { key: of.key.clone(), value: of.value.clone() });
         let (kind, name, tier, values) = match &part.of {
             PartOf::Group { key, value } => {
                 grouping = Some(LineGroup { key: key.to_string(), value: value.clone() });
                 let name = value.clone().unwrap_or_else(|| "none".to_owned());
-                (SubLineKind::Group, name, None, None)
+                (SubLineKind::Null, name, None, None)
             }
             PartOf::Tier { first_unit, last_unit } => {
                 let name = match last_unit {
@@ -248,8 +251,10 @@ impl SubLineItem {
             PartOf::DefaultCell => {
                 (SubLineKind::Matrix, "Other".to_owned(), None, Some(Vec::new()))
             }
+            PartOf::Named => (SubLineKind::Null, String::new(), None, None),
             _ => return None,
         };
+        let name = part.name.clone().unwrap_or(name);
         Some(Self {
             kind,
             name,

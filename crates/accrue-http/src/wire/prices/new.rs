@@ -7,10 +7,7 @@ use accrue::{
 use super::{
     CadenceWord,
     dimensional::DimensionalPriceConfigurationIn,
-    model::{
-        BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, REQUESTED,
-        TieredConfigIn, UnitConfigIn,
-    },
+    models::{Configs, MODELS, ModelType, NOT_BUILT, WireModel},
     parts::{ConversionRateConfig, CycleConfigurationIn, Parts},
 };
 use crate::{
@@ -42,7 +39,7 @@ struct Terms {
 
 request! {
     /// A price to create. Of the objects of models it has the one that its type names.
-    struct PriceFields {
+    struct PriceFields + models: Configs {
         /// Its name.
         name: Name,
         /// Id of the item that it sells.
@@ -52,16 +49,6 @@ request! {
         /// Type of the model that makes an amount of its quantity: others of the API are not available until
         /// all price models are built.
         model_type: ModelType,
-        /// Object of the model `unit`.
-        unit_config: Option<UnitConfigIn>,
-        /// Object of the model `package`.
-        package_config: Option<PackageConfigIn>,
-        /// Object of the model `tiered`.
-        tiered_config: Option<TieredConfigIn>,
-        /// Object of the model `bulk`.
-        bulk_config: Option<BulkConfigIn>,
-        /// Object of the model `matrix`.
-        matrix_config: Option<MatrixConfigIn>,
         /// Currency or pricing unit of its amounts.
         currency: Option<PricingUnit>,
         /// Id of the metric that measures its usage: a price of usage has one, and a fee has none.
@@ -121,13 +108,14 @@ impl Read for FloatingPrice {
 
 impl Describe for FloatingPrice {
     fn schema() -> Schema {
-        let prices = REQUESTED.map(|(model, config, [name, _])| {
-            let mut price = of_model(model, config, name);
+        let prices = MODELS.iter().map(|model| {
+            let [_, name, _] = model.names;
+            let mut price = of_model(model, name);
             price.properties.retain(|property| property.name != "reference_id");
             demand(&mut price, "currency");
-            (model, Schema::Object(price).told_by("model_type", model))
+            (model.model_type, Schema::Object(price).told_by("model_type", model.model_type))
         });
-        Schema::OneOf { name: "NewPrice", tag: "model_type", variants: prices.into() }
+        Schema::OneOf { name: "NewPrice", tag: "model_type", variants: prices.collect() }
     }
 }
 
@@ -172,20 +160,23 @@ impl Read for PlanPriceIn {
 
 impl Describe for PlanPriceIn {
     fn schema() -> Schema {
-        let prices = REQUESTED.map(|(model, config, [_, name])| {
-            (model, Schema::Object(of_model(model, config, name)).told_by("model_type", model))
+        let prices = MODELS.iter().map(|model| {
+            let [_, _, name] = model.names;
+            let price = Schema::Object(of_model(model, name));
+            (model.model_type, price.told_by("model_type", model.model_type))
         });
-        Schema::OneOf { name: "NewPriceOfPlan", tag: "model_type", variants: prices.into() }
+        Schema::OneOf { name: "NewPriceOfPlan", tag: "model_type", variants: prices.collect() }
     }
 }
 
 /// Describes a price of one model: with its object, and without those of the others.
-fn of_model(model: &'static str, config: &str, name: &'static str) -> Object {
-    let others = REQUESTED.map(|(_, config, _)| config);
+fn of_model(model: &WireModel, name: &'static str) -> Object {
+    let WireModel { model_type, config, .. } = model;
+    let others: Vec<_> = MODELS.iter().map(|of| of.config).collect();
     let Schema::Object(fields) = PriceFields::schema() else { return Object::default() };
     let mut price = Object { name, ..fields };
-    price.properties.retain(|of| of.name == config || !others.contains(&of.name));
-    price.description = format!("A price to create, of the model `{model}`.");
+    price.properties.retain(|of| of.name == *config || !others.contains(&of.name));
+    price.description = format!("A price to create, of the model `{model_type}`.");
     demand(&mut price, config);
     price
 }

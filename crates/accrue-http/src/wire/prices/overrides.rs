@@ -7,10 +7,7 @@ use accrue::{
 };
 
 use super::{
-    model::{
-        BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, TieredConfigIn,
-        UnitConfigIn,
-    },
+    models::{Configs, ModelType, NOT_BUILT},
     new::model_type,
     parts::Parts,
 };
@@ -26,21 +23,11 @@ pub(crate) struct PriceOverrideIn(ReplacedPrice);
 
 request! {
     /// Other numbers of a price of the plan: what is left out stays.
-    struct PriceOverrideFields open {
+    struct PriceOverrideFields open + models: Configs {
         /// Id of the price.
         id: PriceId,
         /// Type of its model, which stays.
         model_type: Option<ModelType>,
-        /// Object of the model `unit`.
-        unit_config: Option<UnitConfigIn>,
-        /// Object of the model `package`.
-        package_config: Option<PackageConfigIn>,
-        /// Object of the model `tiered`.
-        tiered_config: Option<TieredConfigIn>,
-        /// Object of the model `bulk`.
-        bulk_config: Option<BulkConfigIn>,
-        /// Object of the model `matrix`.
-        matrix_config: Option<MatrixConfigIn>,
         /// Quantity of a fee.
         fixed_price_quantity: Option<JsonNumber>,
         /// Least amount of a billing period; null for none.

@@ -11,9 +11,7 @@ use accrue::{
 use super::{
     CadenceWord, CycleUnit,
     dimensional::DimensionalPriceConfigurationIn,
-    model::{
-        BulkConfigIn, MatrixConfigIn, ModelType, PackageConfigIn, TieredConfigIn, UnitConfigIn,
-    },
+    models::{Configs, ModelType},
     rates::ConversionRateType,
 };
 use crate::{
@@ -34,9 +32,7 @@ pub(super) struct Parts<'a> {
     cadence: Option<CadenceWord>,
     cycle: Part<CycleConfigurationIn>,
     model_type: Option<ModelType>,
-    /// Each model with the name of its object.
-    models: [(ModelType, &'static str, Part<Model>); 5],
-    prorated: Option<bool>,
+    models: Configs,
     metric_id: Part<MetricId>,
     group: Part<DimensionalPriceConfigurationIn>,
     quantity: Part<JsonNumber>,
@@ -48,26 +44,12 @@ pub(super) struct Parts<'a> {
 impl<'a> Parts<'a> {
     pub(super) fn of(json: &'a Json, at: &'a str) -> Option<Self> {
         let fields = Reader::new().fields(json, at, &[], false)?;
-        let unit: Part<UnitConfigIn> = part(&fields, "unit_config");
-        let package: Part<PackageConfigIn> = part(&fields, "package_config");
-        let tiered: Part<TieredConfigIn> = part(&fields, "tiered_config");
-        let bulk: Part<BulkConfigIn> = part(&fields, "bulk_config");
-        let matrix: Part<MatrixConfigIn> = part(&fields, "matrix_config");
-        let of_unit = unit.iter().flatten().find_map(|config| config.prorated);
-        let of_tiers = tiered.iter().flatten().find_map(|config| config.prorated);
         Some(Self {
             at,
             cadence: fields.peek("cadence", Source::Body),
             cycle: part(&fields, "billing_cycle_configuration"),
             model_type: fields.peek("model_type", Source::Body),
-            prorated: of_unit.or(of_tiers),
-            models: [
-                (ModelType::Unit, "unit_config", model(unit)),
-                (ModelType::Package, "package_config", model(package)),
-                (ModelType::Tiered, "tiered_config", model(tiered)),
-                (ModelType::Bulk, "bulk_config", model(bulk)),
-                (ModelType::Matrix, "matrix_config", model(matrix)),
-            ],
+            models: Configs::peek(&fields),
             metric_id: part(&fields, "billable_metric_id"),
             group: part(&fields, "dimensional_price_configuration"),
             quantity: part(&fields, "fixed_price_quantity"),
@@ -121,16 +103,10 @@ impl<'a> Parts<'a> {
                 if self.billed_in_advance == Some(true) {
                     return reader.unavailable("usage that is billed in advance is not available");
                 }
-                if self.prorated == Some(true) {
-                    return reader.unavailable("usage that is prorated by days is not available");
-                }
                 Some(match metric_id {
                     Some(metric_id) => Charge::Usage { metric_id, model: model? }.into(),
                     None => NewCharge::UsageOfGroup(model?),
                 })
-            }
-            _ if self.prorated == Some(false) => {
-                reader.unavailable("fees that are not prorated by days are not available")
             }
             _ => Some(NewCharge::from(Charge::Fixed {
                 quantity: quantity.clone().map_or_else(|| Decimal::from(1), |number| number.0),
@@ -148,7 +124,7 @@ impl<'a> Parts<'a> {
         if self.model_type.is_some() {
             return self.model(reader).map(Some);
         }
-        let given = self.models.iter().find(|(_, _, model)| !matches!(model, Some(None)));
+        let given = self.models.each().find(|(_, _, model)| !matches!(model, Some(None)));
         match given {
             Some((_, name, _)) => {
                 reader.wrong(&member(self.at, name), "is there, and model_type is missing")
@@ -162,8 +138,8 @@ impl<'a> Parts<'a> {
         let own_type = self.model_type?;
         let mut own = None;
         let mut is_wrong = false;
-        for (model_type, name, model) in &self.models {
-            match (*model_type == own_type, model) {
+        for (model_type, name, model) in self.models.each() {
+            match (model_type == own_type, model) {
                 (true, Some(Some(model))) => own = Some(model.clone()),
                 (true, Some(None)) => {
                     let _: Option<()> = reader.wrong(&member(self.at, name), "is missing");
@@ -204,10 +180,6 @@ impl<'a> Parts<'a> {
 
 fn part<T: Read>(fields: &Fields<'_>, name: &str) -> Part<T> {
     fields.peek(name, Source::Body)
-}
-
-fn model<T: Into<Model>>(config: Part<T>) -> Part<Model> {
-    config.map(|config| config.map(T::into))
 }
 
 request! {

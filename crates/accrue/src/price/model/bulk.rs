@@ -7,17 +7,15 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 ///
 /// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Bulk {
-    /// Tiers, by rising maximum; the last has none.
+    /// Tiers, by rising maximum. The last may have none; where it has one, its amount is that of more units too.
     pub tiers: Vec<BulkTier>,
 }
 
 /// Tier of a volume price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct BulkTier {
-    /// Largest quantity that lies in it; `None` for the last tier.
+    /// Largest quantity that lies in it; `None` only for the last tier.
     pub maximum_units: Option<Decimal>,
     /// Amount for each unit.
     pub unit_amount: WrittenDecimal,
@@ -52,14 +50,13 @@ impl Rates for Bulk {
             tier.maximum_units
                 .iter()
                 .try_for_each(|most| check_bounds(at("maximum_units"), most))?;
-            let wrong = match (&tier.maximum_units, index == last) {
-                (None, true) => None,
-                (None, false) => Some("found none, which only the last tier may have".to_owned()),
-                (Some(most), true) => Some(format!("found {most}, expected none: it is the last")),
-                (Some(most), false) if *most <= before => {
+            let wrong = match &tier.maximum_units {
+                None if index == last => None,
+                None => Some("found none, which only the last tier may have".to_owned()),
+                Some(most) if *most <= before => {
                     Some(format!("found {most}, expected more than {before}"))
                 }
-                (Some(most), false) => {
+                Some(most) => {
                     before = most.clone();
                     None
                 }
@@ -80,13 +77,13 @@ impl Rates for Bulk {
                 first_unit: below.and_then(|below| below.maximum_units.clone()).unwrap_or_default(),
                 last_unit: tier.maximum_units.clone(),
             };
-            Part::new(of, quantity, &tier.unit_amount)
+            Part::new(of, quantity, tier.unit_amount.number())
         });
         Rating::of(part.into_iter().collect())
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        let quantity = quantity.clone().max(Decimal::zero());
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        let quantity = quantity.billable();
         let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(self.tiers.last());
         tier.map_or_else(Decimal::zero, |tier| quantity * tier.unit_amount.number())
     }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Part, PartOf, Quantity, Rates, Rating, check_scaling_factor, scaled};
+use super::{DeclaredCells, Part, PartOf, Quantity, Rates, Rating, check_scaling_factor, scaled};
 use crate::{Decimal, Error, PropertyName, WrittenDecimal, limits, price::check_bounds};
 
 /// A unit amount for each combination of values of up to ten properties of the events.
@@ -11,7 +11,6 @@ use crate::{Decimal, Error, PropertyName, WrittenDecimal, limits, price::check_b
 /// cell below zero costs nothing and takes nothing from the others. A quantity that is not given by
 /// cell lies in the default cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Matrix {
     /// Properties whose values decide on the cell, 1 to 10 different ones. `None` is no dimension: it
     /// stands behind those that are, and cells may have a `None` in its place.
@@ -27,7 +26,6 @@ pub struct Matrix {
 
 /// Cell of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct MatrixCell {
     /// Values of the dimensions that its events have, in their order; `None` where the property is
     /// missing. A number or a boolean is compared by its shortest text: `1` and not `1.0`.
@@ -156,31 +154,34 @@ impl Rates for Matrix {
         Ok(())
     }
 
+    fn cells(&self) -> Option<DeclaredCells> {
+        Some(DeclaredCells {
+            dimensions: self.properties().cloned().collect(),
+            values: self.values().map(<[_]>::to_vec).collect(),
+            has_whole: false,
+        })
+    }
+
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let (cells, others): (&[Decimal], &[Decimal]) = match quantity {
-            Quantity::One(quantity) => (&[], std::slice::from_ref(quantity)),
-            Quantity::Cells(cells) => cells.split_at(cells.len().min(self.matrix_values.len())),
-        };
-        let billable = |units: &Decimal| units.clone().max(Decimal::zero());
-        let units = cells.iter().map(billable).chain(std::iter::repeat_with(Decimal::zero));
+        let (cells, others) = quantity.in_cells(self.matrix_values.len());
         let properties = self.properties().count();
-        let parts = self.matrix_values.iter().zip(units).map(|(cell, units)| {
+        let parts = self.matrix_values.iter().zip(cells).map(|(cell, units)| {
             let dimension_values = cell.of_properties(properties).to_vec();
-            let of = PartOf::Cell { dimension_values };
-            Part::scaled(of, units, cell.scaling_factor.as_ref(), &cell.unit_amount)
+            let (of, factor) = (PartOf::Cell { dimension_values }, cell.scaling_factor.as_ref());
+            Part::scaled(of, units, factor, cell.unit_amount.number())
         });
-        let (others, factor) = (others.iter().map(billable).sum(), self.scaling_factor.as_ref());
-        let default = Part::scaled(PartOf::DefaultCell, others, factor, &self.default_unit_amount);
+        let (factor, unit_amount) = (self.scaling_factor.as_ref(), &self.default_unit_amount);
+        let default = Part::scaled(PartOf::DefaultCell, others, factor, unit_amount.number());
         Rating::of(parts.chain([default]).collect())
     }
 
-    fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
+    fn cell_amount(&self, cell: usize, quantity: &Decimal) -> Option<Decimal> {
         let (factor, unit_amount) = match self.matrix_values.get(cell) {
             Some(cell) => (&cell.scaling_factor, &cell.unit_amount),
             None => (&self.scaling_factor, &self.default_unit_amount),
         };
         let quantity = quantity.clone().max(Decimal::zero());
-        scaled(quantity, factor.as_ref()) * unit_amount.number()
+        Some(scaled(quantity, factor.as_ref()) * unit_amount.number())
     }
 
     fn only_rises(&self) -> bool {

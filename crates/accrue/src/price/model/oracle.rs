@@ -9,16 +9,16 @@ use crate::PropertyName;
 const UNIT: u32 = 10;
 
 /// A quantity in tenths.
-fn tenths(n: u32) -> Decimal {
+pub(super) fn tenths(n: u32) -> Decimal {
     Decimal::parse(&format!("{n}e-1")).unwrap()
 }
 
 /// What a unit costs in hundredths: so much is each tenth of it in thousandths.
-fn hundredths(n: i64) -> Decimal {
+pub(super) fn hundredths(n: i64) -> Decimal {
     Decimal::parse(&format!("{n}e-2")).unwrap()
 }
 
-fn thousandths(n: i64) -> Decimal {
+pub(super) fn thousandths(n: i64) -> Decimal {
     Decimal::parse(&format!("{n}e-3")).unwrap()
 }
 
@@ -71,26 +71,40 @@ fn tiers() -> impl Strategy<Value = Tiers> {
 }
 
 fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
-    model.check().unwrap();
-    let rating = model.rate(quantity);
-    assert_eq!(rating.amount, thousandths(expect), "{model:?} of {quantity:?}");
-    assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
-    for part in &rating.parts {
+    comes_to(model, quantity, &thousandths(expect));
+    for part in &model.rate(quantity).parts {
         assert_eq!(part.amount, &part.quantity * &part.unit_amount);
         assert!(!part.quantity.is_negative());
     }
+}
+
+/// Checks the amount of a quantity, and all that is said beside it: of its parts, of its cells, and of more units.
+pub(super) fn comes_to(model: &Model, quantity: &Quantity, expect: &Decimal) {
+    model.check().unwrap();
+    let rating = model.rate(quantity);
+    assert_eq!(rating.amount, *expect, "{model:?} of {quantity:?}");
+    assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
     let total = quantity.total();
-    let cells = match (model, quantity) {
-        (Model::Matrix(_), Quantity::Cells(cells)) => cells.iter().enumerate().collect(),
-        (Model::Matrix(matrix), Quantity::One(_)) => vec![(matrix.matrix_values.len(), &total)],
-        _ => vec![(0, &total)],
+    assert_eq!(model.amount(quantity), model.rate_so_far(quantity).amount);
+    let cells = match (model.cells(), quantity) {
+        (Some(_), Quantity::Cells(cells)) => cells.clone(),
+        (Some(cells), Quantity::One(_)) => {
+            let none = vec![Decimal::zero(); cells.values.len()];
+            [none, vec![total]].concat()
+        }
+        (None, _) => vec![total],
     };
-    let amounts = cells.iter().map(|(cell, quantity)| model.amount(*cell, quantity));
-    assert_eq!(amounts.sum::<Decimal>(), model.rate(quantity).amount);
-    for (cell, quantity) in cells.into_iter().filter(|_| model.only_rises()) {
-        for more in [1, 7, 250].map(|more| quantity + tenths(more)) {
-            let [amount, more] = [quantity, &more].map(|of| model.amount(cell, of));
-            assert!(amount <= more, "{model:?} falls behind {quantity}");
+    let amounts = cells.iter().enumerate().map(|(cell, units)| model.cell_amount(cell, units));
+    if let Some(amounts) = amounts.collect::<Option<Vec<_>>>() {
+        assert_eq!(amounts.iter().sum::<Decimal>(), model.amount(quantity));
+    }
+    for cell in (0..cells.len()).filter(|_| model.only_rises()) {
+        for units in [1, 7, 250] {
+            let mut more = cells.clone();
+            more[cell] += tenths(units);
+            let [less, more] = [&cells, &more].map(|of| Quantity::of(of.iter().cloned()));
+            let rated = [&less, &more].map(|of| model.rate(of).amount);
+            assert!(rated[0] <= rated[1], "{model:?} falls behind {less:?}");
         }
     }
 }

@@ -1,15 +1,15 @@
-use std::num::NonZeroU64;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error, WrittenDecimal, limits, price::check_bounds};
+use super::{
+    Part, PartOf, Quantity, Rates, Rating,
+    arithmetic::{check_package_size, started_packages},
+};
+use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 
 /// One amount for each started package of units.
 ///
 /// One part, whose quantity is the number of packages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Package {
     /// Amount for a package.
     pub package_amount: WrittenDecimal,
@@ -23,32 +23,21 @@ impl Package {
     pub fn new(package_amount: impl Into<WrittenDecimal>, package_size: u64) -> Self {
         Self { package_amount: package_amount.into(), package_size }
     }
-
-    /// Returns the number of packages that a quantity starts.
-    fn packages(&self, quantity: &Decimal) -> Decimal {
-        let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
-        quantity.clone().max(Decimal::zero()).div_ceil(size)
-    }
 }
 
 impl Rates for Package {
     fn check(&self) -> Result<(), Error> {
         check_bounds("package_amount", self.package_amount.number())?;
-        if self.package_size == 0 || self.package_size > limits::PACKAGE_UNITS {
-            let (found, most) = (self.package_size, limits::PACKAGE_UNITS);
-            let message = format!("found {found}, expected a whole number of 1 to {most}");
-            return Err(Error::invalid("package_size", message));
-        }
-        Ok(())
+        check_package_size(self.package_size)
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let packages = self.packages(&quantity.total());
-        Rating::of(vec![Part::new(PartOf::Whole, packages, &self.package_amount)])
+        let packages = started_packages(&quantity.total(), self.package_size);
+        Rating::of(vec![Part::new(PartOf::Whole, packages, self.package_amount.number())])
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        self.packages(quantity) * self.package_amount.number()
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        started_packages(&quantity.total(), self.package_size) * self.package_amount.number()
     }
 
     fn only_rises(&self) -> bool {

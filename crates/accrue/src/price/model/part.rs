@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decimal, PropertyName, WrittenDecimal};
+use crate::{Decimal, PropertyName};
 
 /// Part of an amount: so many units at so much each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,12 @@ use crate::{Decimal, PropertyName, WrittenDecimal};
 pub struct Part {
     /// Kind of the part.
     pub of: PartOf,
+    /// Name of the part, where it is not told by its kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Cell or group that a tier is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grouping: Option<Grouping>,
     /// Number of units (packages, for a package price).
     pub quantity: Decimal,
     /// Number of units times their scaling factor, where they have one.
@@ -43,6 +49,8 @@ pub enum PartOf {
     },
     /// The units that are in no cell of the matrix.
     DefaultCell,
+    /// An amount by a name, and nothing else: units that are free, a discount, a minimum.
+    Named,
     /// The units of the events that have one value of the property that invoices break a price down by
     /// (invoicing 6.1): with their share of the amount.
     Group {
@@ -53,9 +61,19 @@ pub enum PartOf {
     },
 }
 
+/// Value of a property that a part is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Grouping {
+    /// The property; several are joined by commas.
+    pub key: String,
+    /// Its value; `None` where events do not have it, or have another one.
+    pub value: Option<String>,
+}
+
 impl Part {
     /// Prices so many units.
-    pub(super) fn new(of: PartOf, quantity: Decimal, unit_amount: &WrittenDecimal) -> Self {
+    pub(super) fn new(of: PartOf, quantity: Decimal, unit_amount: &Decimal) -> Self {
         Self::scaled(of, quantity, None, unit_amount)
     }
 
@@ -64,17 +82,36 @@ impl Part {
         of: PartOf,
         quantity: Decimal,
         factor: Option<&Decimal>,
-        unit_amount: &WrittenDecimal,
+        unit_amount: &Decimal,
     ) -> Self {
-        let unit_amount = unit_amount.number().clone();
         let scaled_quantity = factor.map(|factor| &quantity * factor);
-        let amount = scaled_quantity.as_ref().unwrap_or(&quantity) * &unit_amount;
-        Self { of, quantity, scaled_quantity, unit_amount, amount }
+        let amount = scaled_quantity.as_ref().unwrap_or(&quantity) * unit_amount;
+        let unit_amount = unit_amount.clone();
+        Self { of, name: None, grouping: None, quantity, scaled_quantity, unit_amount, amount }
+    }
+
+    /// Prices so many units under a name.
+    pub(super) fn named(name: impl Into<String>, quantity: Decimal, unit_amount: &Decimal) -> Self {
+        Self { name: Some(name.into()), ..Self::new(PartOf::Named, quantity, unit_amount) }
+    }
+
+    /// Gives the units of one value of a property their share of an amount.
+    pub(crate) fn of_group(
+        of: PartOf,
+        quantity: Decimal,
+        unit_amount: Decimal,
+        amount: Decimal,
+    ) -> Self {
+        Self { amount, ..Self::new(of, quantity, &unit_amount) }
     }
 
     /// Tells whether another one is of the same units at the same amount.
     fn is_like(&self, other: &Self) -> bool {
-        self.of == other.of && self.unit_amount == other.unit_amount
+        let is_named = self.of == PartOf::Named;
+        self.of == other.of
+            && self.name == other.name
+            && self.grouping == other.grouping
+            && (is_named || self.unit_amount == other.unit_amount)
     }
 
     /// Adds the units of another one like it.

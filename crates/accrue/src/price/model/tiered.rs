@@ -27,17 +27,19 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 /// # Ok::<(), accrue::DecimalError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Tiered {
-    /// Tiers: the first begins at zero, each begins where the one before ends, and the last has no end.
+    /// Tiers: the first begins at zero, each begins where the one before ends, and the last has no end. A tier may
+    /// also be said to begin with the number of its first unit: one more than where the one before ends.
     pub tiers: Vec<Tier>,
+    /// True if usage is prorated to the days that it is served.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prorated: bool,
 }
 
 /// Tier of a graduated price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Tier {
-    /// Lower bound of the tier, not part of it.
+    /// Lower bound of the tier, not part of it; or the number of its first unit.
     pub first_unit: Decimal,
     /// Its last unit; `None` for the last tier.
     pub last_unit: Option<Decimal>,
@@ -46,9 +48,17 @@ pub struct Tier {
 }
 
 impl Tiered {
-    /// Creates a configuration.
+    /// Creates a configuration of usage that is not prorated.
     pub fn new(tiers: impl IntoIterator<Item = Tier>) -> Self {
-        Self { tiers: tiers.into_iter().collect() }
+        Self { tiers: tiers.into_iter().collect(), prorated: false }
+    }
+}
+
+impl Tiered {
+    /// Returns each tier with its lower bound: where the one before ends.
+    fn bounded(&self) -> impl Iterator<Item = (Decimal, &Tier)> {
+        let ends = self.tiers.iter().map(|tier| tier.last_unit.clone().unwrap_or_default());
+        [Decimal::zero()].into_iter().chain(ends).zip(&self.tiers)
     }
 }
 
@@ -78,12 +88,18 @@ impl Rates for Tiered {
 
     fn rate(&self, quantity: &Quantity) -> Rating {
         let quantity = quantity.billable();
-        Rating::of(self.tiers.iter().map(|tier| tier.rate(&quantity)).collect())
+        let parts = self.bounded().map(|(bound, tier)| tier.rate(&bound, &quantity));
+        Rating::of(parts.collect())
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
-        reached.map(|tier| tier.units(quantity) * tier.unit_amount.number()).sum()
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        let quantity = quantity.billable();
+        let reached = self.bounded().take_while(|(bound, _)| *bound < quantity);
+        reached.map(|(bound, tier)| tier.units(&bound, &quantity) * tier.unit_amount.number()).sum()
+    }
+
+    fn is_prorated(&self) -> bool {
+        self.prorated
     }
 
     fn only_rises(&self) -> bool {
@@ -107,6 +123,7 @@ impl Tier {
         check_bounds(at("first_unit"), first)?;
         check_bounds(at("unit_amount"), self.unit_amount.number())?;
         let wrong = match first.cmp(before) {
+            Ordering::Greater if *first == before + &Decimal::from(1) => None,
             Ordering::Equal => None,
             Ordering::Greater => Some("a gap"),
             Ordering::Less => Some("an overlap"),
@@ -121,22 +138,23 @@ impl Tier {
         }
         let Some(last) = &self.last_unit else { return Ok(()) };
         check_bounds(at("last_unit"), last)?;
-        if last <= first {
+        let is_empty = if first == before { last <= first } else { last < first };
+        if is_empty {
             let message = format!("found {last}, expected more than its first unit, {first}");
             return Err(Error::invalid(at("last_unit"), message));
         }
         Ok(())
     }
 
-    fn rate(&self, quantity: &Decimal) -> Part {
+    fn rate(&self, bound: &Decimal, quantity: &Decimal) -> Part {
         let of =
             PartOf::Tier { first_unit: self.first_unit.clone(), last_unit: self.last_unit.clone() };
-        Part::new(of, self.units(quantity), &self.unit_amount)
+        Part::new(of, self.units(bound, quantity), self.unit_amount.number())
     }
 
-    /// Returns the number of units of a quantity that lie in the tier.
-    fn units(&self, quantity: &Decimal) -> Decimal {
+    /// Returns the number of units of a quantity that lie in the tier, which begins at a bound.
+    fn units(&self, bound: &Decimal, quantity: &Decimal) -> Decimal {
         let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
-        (end - &self.first_unit).max(Decimal::zero())
+        (end - bound).max(Decimal::zero())
     }
 }

@@ -7,19 +7,21 @@ use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 ///
 /// One part: all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Unit {
     /// Amount for a unit.
     pub unit_amount: WrittenDecimal,
     /// What a quantity is multiplied by, more than 0; 1 where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaling_factor: Option<Decimal>,
+    /// True if usage is prorated to the days that it is served.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prorated: bool,
 }
 
 impl Unit {
-    /// Creates a configuration without a scaling factor.
+    /// Creates a configuration without a scaling factor, and of usage that is not prorated.
     pub fn new(unit_amount: impl Into<WrittenDecimal>) -> Self {
-        Self { unit_amount: unit_amount.into(), scaling_factor: None }
+        Self { unit_amount: unit_amount.into(), scaling_factor: None, prorated: false }
     }
 }
 
@@ -34,14 +36,17 @@ impl Rates for Unit {
             PartOf::Whole,
             quantity.billable(),
             self.scaling_factor.as_ref(),
-            &self.unit_amount,
+            self.unit_amount.number(),
         );
         Rating::of(vec![part])
     }
 
-    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        let quantity = quantity.clone().max(Decimal::zero());
-        scaled(quantity, self.scaling_factor.as_ref()) * self.unit_amount.number()
+    fn amount(&self, quantity: &Quantity) -> Decimal {
+        scaled(quantity.billable(), self.scaling_factor.as_ref()) * self.unit_amount.number()
+    }
+
+    fn is_prorated(&self) -> bool {
+        self.prorated
     }
 
     fn only_rises(&self) -> bool {

@@ -104,20 +104,22 @@ impl<'a> Rated<'a> {
     }
 }
 
-/// Returns the meters of a price: its metric, and the meter that divides it; and whether they are kept.
+/// Returns the meters of a price: its metric, and the meters that divide it; and whether they are kept.
 pub(in crate::engine::commands) async fn meters_of(
     tx: &mut Transaction<'_>,
     price: &Price,
     metric_id: MetricId,
 ) -> Result<(Meters, bool), Error> {
     let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
-    let Some(own) = price.meter(None, 0) else { return Ok((meters, true)) };
-    let slot = schema::meter(tx.account, own.id);
-    let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
-    let kept = kept.and_then(|meter| meter.with_parts(&own.parts()));
-    let is_kept = kept.is_some();
-    meters.divided.push(kept.unwrap_or(own));
-    Ok((meters, is_kept))
+    let mut are_kept = true;
+    for own in price.rated_meters(None, 0) {
+        let slot = schema::meter(tx.account, own.id);
+        let kept = rows::account::guard(tx).await?.get(tx, &slot).await?;
+        let kept = kept.and_then(|meter| meter.with_parts(&own.parts()));
+        are_kept &= kept.is_some();
+        meters.divided.push(kept.unwrap_or(own));
+    }
+    Ok((meters, are_kept))
 }
 
 /// Reading of events one by one, for the prices that need it, by the groups that they belong to.

@@ -1,0 +1,307 @@
+//! Each price model over HTTP: what published and hand-made examples cost, and what is refused.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::Host;
+
+/// A host with a metric of the sum of `units`, and a customer.
+struct Scene {
+    host: Host,
+    item: Value,
+    metric: Value,
+    customer: Value,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let host = Host::new();
+        let item = json!(host.item("Model"));
+        let metric = json!({
+            "name": "Units", "description": null, "item_id": item,
+            "sql": "SELECT sum(units) FROM events",
+        });
+        let metric = host.post("/v1/metrics", metric).ok(StatusCode::CREATED)["id"].clone();
+        let ada = json!({"name": "Ada", "email": "ada@example.com"});
+        let customer = host.post("/v1/customers", ada).ok(StatusCode::CREATED)["id"].clone();
+        Self { host, item, metric, customer }
+    }
+
+    /// A price of a model to create.
+    fn price(&self, model: &str, config: &Value) -> Value {
+        json!({
+            "name": model, "item_id": self.item, "cadence": "monthly", "currency": "USD",
+            "billable_metric_id": self.metric, "model_type": model,
+            format!("{model}_config"): config,
+        })
+    }
+
+    /// What events cost that are not ingested: each with its properties and its number of units.
+    fn cost(&self, price: Value, events: &Value) -> accrue::Decimal {
+        let event = |of: &Value| {
+            let mut properties = of[0].clone();
+            properties["units"] = serde_json::from_str(of[1].as_str().unwrap()).unwrap();
+            json!({
+                "event_name": "use", "timestamp": "2026-03-10T11:00:00Z", "properties": properties,
+            })
+        };
+        let events: Vec<_> = events.as_array().unwrap().iter().map(event).collect();
+        let body = json!({
+            "timeframe_start": "2026-03-10T00:00:00Z", "timeframe_end": "2026-03-11T00:00:00Z",
+            "customer_id": self.customer, "price_evaluations": [{"price": price}], "events": events,
+        });
+        let found = self.host.post("/v1/prices/evaluate_preview_events", body).ok(StatusCode::OK);
+        let amount = &found["data"][0]["price_groups"][0]["amount"];
+        accrue::Decimal::parse(amount.as_str().unwrap()).unwrap()
+    }
+}
+
+/// Leaves out what says no more than its absence.
+fn trimmed(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let nothing = [Value::Null, json!(false), json!([])];
+            let said = members.iter().filter(|(_, of)| !nothing.contains(of));
+            said.map(|(name, of)| (name.clone(), trimmed(of))).collect()
+        }
+        Value::Array(values) => values.iter().map(trimmed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Rates each example, and creates a price that shows the configuration that it was given.
+fn check(examples: &str) {
+    for line in examples.lines() {
+        let scene = Scene::new();
+        let example: Value = serde_json::from_str(line).unwrap();
+        let (model, config) = (example["model"].as_str().unwrap(), &example["config"]);
+        let price = scene.price(model, config);
+        let expect = accrue::Decimal::parse(example["amount"].as_str().unwrap()).unwrap();
+        assert_eq!(scene.cost(price.clone(), &example["events"]), expect, "{line}");
+        let created = scene.host.post("/v1/prices", price).ok(StatusCode::CREATED);
+        let shown = &created[format!("{model}_config")];
+        assert_eq!(trimmed(shown), trimmed(config), "{line}");
+    }
+}
+
+#[test]
+fn price_models_8_scalar_models_cost_what_is_published() {
+    check(include_str!("price_models/scalar.jsonl"));
+}
+
+#[test]
+fn price_models_8_models_of_cells_cost_what_is_published() {
+    check(include_str!("price_models/cells.jsonl"));
+}
+
+/// A configuration, and where what is wrong with it is.
+type Wrong = (&'static str, Value, &'static str);
+
+fn refuses(all: &[Wrong]) {
+    let scene = Scene::new();
+    for (model, config, at) in all {
+        let answer = scene.host.post("/v1/prices", scene.price(model, config));
+        let body = answer.error(400, "400-request-validation-errors");
+        let found = body["validation_errors"][0].as_str().unwrap();
+        let expect = format!("/{model}_config/{at}: ");
+        assert!(found.starts_with(&expect), "{model} {config}: {found}");
+    }
+    let none = scene.host.get("/v1/prices").ok(StatusCode::OK);
+    assert_eq!(none["data"], json!([]));
+}
+
+fn tier(bound: &str, amount: &str) -> Value {
+    json!({"tier_lower_bound": bound, "unit_amount": amount})
+}
+
+#[test]
+fn price_models_3_what_is_wrong_with_a_scalar_model_is_told() {
+    let rise = || json!([tier("0", "1"), tier("10", "2"), tier("10", "3")]);
+    let packages = |bound: &str| {
+        json!([
+            {"tier_lower_bound": "0", "per_unit": "1", "minimum_amount": "1"},
+            {"tier_lower_bound": bound, "per_unit": "1", "minimum_amount": "-1"},
+        ])
+    };
+    let plain = json!([
+        {"tier_lower_bound": "0", "per_unit": "1"}, {"tier_lower_bound": "15", "per_unit": "1"},
+    ]);
+    let least = json!([
+        {"tier_lower_bound": "0", "unit_amount": "1", "minimum_amount": "-0.01"}, tier("1", "1"),
+    ]);
+    refuses(&[
+        ("unit_with_proration", json!({}), "unit_amount"),
+        ("unit_with_percent", json!({"unit_amount": "1", "percent": "-1"}), "percent"),
+        (
+            "package_with_allocation",
+            json!({"package_amount": "1", "package_size": "2.5", "allocation": "0"}),
+            "package_size",
+        ),
+        (
+            "package_with_allocation",
+            json!({"package_amount": "1", "package_size": "0", "allocation": "0"}),
+            "package_size",
+        ),
+        (
+            "package_with_allocation",
+            json!({"package_amount": "1", "package_size": "5", "allocation": "-1"}),
+            "allocation",
+        ),
+        ("tiered_with_proration", json!({"tiers": []}), "tiers"),
+        ("tiered_with_proration", json!({"tiers": rise()}), "tiers/2/tier_lower_bound"),
+        ("tiered_with_proration", json!({"tiers": [tier("1", "1")]}), "tiers/0/tier_lower_bound"),
+        ("tiered_with_minimum", json!({"tiers": least}), "tiers/1/minimum_amount"),
+        (
+            "tiered_with_minimum",
+            json!({"tiers": [
+                {"tier_lower_bound": "0", "unit_amount": "1", "minimum_amount": "-0.01"},
+                {"tier_lower_bound": "1", "unit_amount": "1", "minimum_amount": "0"},
+            ]}),
+            "tiers/0/minimum_amount",
+        ),
+        (
+            "tiered_package",
+            json!({"tiers": plain, "package_size": "10"}),
+            "tiers/1/tier_lower_bound",
+        ),
+        (
+            "tiered_package_with_minimum",
+            json!({"tiers": packages("15"), "package_size": 10}),
+            "tiers/1/tier_lower_bound",
+        ),
+        (
+            "tiered_package_with_minimum",
+            json!({"tiers": packages("20"), "package_size": 10}),
+            "tiers/1/minimum_amount",
+        ),
+        ("bulk_with_proration", json!({"tiers": [tier("0", "1")]}), "tiers"),
+        (
+            "threshold_total_amount",
+            json!({"consumption_table": [
+                {"threshold": "5", "total_amount": "1"}, {"threshold": "5", "total_amount": "2"},
+            ]}),
+            "consumption_table/1/threshold",
+        ),
+        ("unit", json!({"unit_amount": "1", "prorated": "yes"}), "prorated"),
+        (
+            "tiered",
+            json!({"tiers": [
+                {"first_unit": 1, "last_unit": 10, "unit_amount": "1"},
+                {"first_unit": 12, "last_unit": null, "unit_amount": "1"},
+            ]}),
+            "tiers/1/first_unit",
+        ),
+    ]);
+}
+
+#[test]
+fn price_models_4_what_is_wrong_with_a_model_of_cells_is_told() {
+    let tiers = || json!([tier("0", "1"), tier("10", "2")]);
+    let filter = |key: &str| json!({"property_key": key, "property_value": "a"});
+    let row = |first: &str, second: Value| {
+        json!({
+            "first_dimension_value": first, "second_dimension_value": second, "unit_amount": "1",
+            "scaling_factor": "1",
+        })
+    };
+    let without = |mut row: Value, name: &str| {
+        row.as_object_mut().unwrap().remove(name);
+        row
+    };
+    let amount = |first: &str, second: Value| without(row(first, second), "scaling_factor");
+    let factor = |first: &str, second: Value| without(row(first, second), "unit_amount");
+    let discounts = |coordinates: &str, above: &str| {
+        json!({
+            "first_dimension": "color", "default_unit_amount": "1",
+            "matrix_values": [amount("blue", Value::Null), amount("red", Value::Null)],
+            "threshold_discount_groups": [{
+                "cell_coordinates": coordinates, "threshold_amount": "1",
+                "below_threshold_discount_percentage": "0",
+                "above_threshold_discount_percentage": above,
+            }],
+        })
+    };
+    let scaled = |rows: Value| json!({"unit_price": "1", "first_dimension": "os", "matrix_scaling_factors": rows});
+    let allowance = |one: &str, other: &str| {
+        json!({
+            "grouping_key": "kind", "consumption_grouping_value": one,
+            "allowance_grouping_value": other, "unit_amount": "1",
+        })
+    };
+    let of = |key: &str, bound: &str| json!({"grouping_key": key, "tier_lower_bound": bound, "unit_amount": "1"});
+    let value = |name: &str, bound: &str| json!({"dimension_value": name, "tier_lower_bound": bound, "unit_amount": "1"});
+    let cell = |values: Value| json!({"dimension_values": values, "tier_lower_bound": "0", "unit_amount": "1"});
+    let shown =
+        |value: &str| json!({"dimension_value": value, "display_name": "A", "unit_amount": "1"});
+    refuses(&[
+        ("bulk_with_filters", json!({"filters": [], "tiers": tiers()}), "filters"),
+        (
+            "bulk_with_filters",
+            json!({"filters": [filter("a"), filter("a")], "tiers": tiers()}),
+            "filters",
+        ),
+        ("bulk_with_filters", json!({"filters": [filter("a")], "tiers": []}), "tiers"),
+        (
+            "matrix_with_display_name",
+            json!({"dimension": "size", "unit_amounts": [shown("a"), shown("a")]}),
+            "unit_amounts/1",
+        ),
+        (
+            "matrix_with_allocation",
+            json!({
+                "dimensions": ["os"], "default_unit_amount": "1", "allocation": "-1",
+                "matrix_values": [{"dimension_values": ["a"], "unit_amount": "1"}],
+            }),
+            "allocation",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("blue", "1.01"),
+            "threshold_discount_groups/0/above_threshold_discount_percentage",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("green", "1"),
+            "threshold_discount_groups/0/cell_coordinates",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts("red;red", "1"),
+            "threshold_discount_groups/0/cell_coordinates",
+        ),
+        (
+            "tiered_matrix_with_allocation",
+            json!({
+                "dimensions": ["region"], "allocation": "0", "default_unit_amount": "1",
+                "tiers": [cell(json!(["us", "x"]))],
+            }),
+            "tiers/0/dimension_values",
+        ),
+        (
+            "grouped_tiered_matrix",
+            json!({
+                "dimension": "region", "default_unit_amount": "1",
+                "tiers": [value("us", "0"), value("eu", "5")],
+            }),
+            "tiers/1/tier_lower_bound",
+        ),
+        (
+            "scalable_matrix_with_unit_pricing",
+            scaled(json!([factor("a", json!("b"))])),
+            "matrix_scaling_factors/0/second_dimension_value",
+        ),
+        ("scalable_matrix_with_unit_pricing", scaled(json!([])), "matrix_scaling_factors"),
+        (
+            "scalable_matrix_with_tiered_pricing",
+            json!({"tiers": [tier("0", "1")], "first_dimension": "os", "matrix_scaling_factors": [factor("a", Value::Null)]}),
+            "tiers",
+        ),
+        (
+            "cumulative_grouped_bulk",
+            json!({"group": "product", "dimension_values": [of("a", "0"), of("b", "0"), of("a", "10")]}),
+            "dimension_values",
+        ),
+        ("metered_allowance", allowance("a", "a"), "allowance_grouping_value"),
+        ("metered_allowance", allowance("", "a"), "consumption_grouping_value"),
+    ]);
+}
