@@ -453,6 +453,4 @@ fn check_number_of_tiers(found: usize) -> Result<(), Error> {
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
-mod slow;
-#[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 
 mod cells;
 mod scalar;
+mod slow;
 
 use super::*;
 use crate::{PropertyName, WrittenDecimal};

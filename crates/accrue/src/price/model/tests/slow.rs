@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{
+use super::super::{
     oracle::{comes_to, hundredths, tenths, thousandths},
     *,
 };
