@@ -9,7 +9,6 @@ use accrue::{
     Account, AccountId, Billing, Error, InvoiceId,
     customer::Customer,
     invoice::{CreditNote, Invoice, PaymentAttempt},
-    related::Related,
 };
 use accrue_http::Documents;
 use bytes::Bytes;
@@ -57,7 +56,6 @@ enum Missing {
 struct Shown {
     invoice: Invoice,
     customer: Customer,
-    related: Related,
 }
 
 impl DocumentRoute {
@@ -94,16 +92,16 @@ impl DocumentRoute {
         };
         match link.subject {
             Subject::Invoice(id) => {
-                let Shown { invoice, customer, related } = shown(&account, id).await?;
-                let paper = Paper::of_invoice(&invoice, &customer, &related, &seller, link.at);
+                let Shown { invoice, customer } = shown(&account, id).await?;
+                let paper = Paper::of_invoice(&invoice, &customer, &seller, link.at);
                 Ok(file(paper))
             }
             Subject::Receipt(id, payment) => {
-                let Shown { invoice, customer, related } = shown(&account, id).await?;
+                let Shown { invoice, customer } = shown(&account, id).await?;
                 let payment = invoice.payment_attempts.iter().find(|of| of.id == payment);
                 let payment = payment.filter(|of| of.succeeded).ok_or(Missing::Unknown)?;
                 let of = (&invoice, payment);
-                Ok(file(Paper::of_receipt(of, &customer, &related, &seller, link.at)))
+                Ok(file(Paper::of_receipt(of, &customer, &seller, link.at)))
             }
             Subject::CreditNote(id) => {
                 let note = account.fetch_credit_note(id).await?;
@@ -119,7 +117,7 @@ impl DocumentRoute {
 
     /// Makes the page of an invoice as it stands now, while it is there.
     fn page(&self, account: &AccountId, of: &Shown, seller: &Seller) -> Result<String, Missing> {
-        let Shown { invoice, customer, related } = of;
+        let Shown { invoice, customer } = of;
         let now = self.billing.now();
         let issued = invoice.issued_at.map(|at| at.saturating_add(PAGE_TIME));
         let due = invoice.due_date.map(|at| at.saturating_add(PAGE_TIME_AFTER_DUE));
@@ -137,7 +135,7 @@ impl DocumentRoute {
                 .filter_map(|of| self.receipt_pdf(account, invoice, of))
                 .map(|address| ("Download the receipt".to_owned(), address)),
         );
-        Ok(Paper::of_invoice(invoice, customer, related, seller, now).page(&links))
+        Ok(Paper::of_invoice(invoice, customer, seller, now).page(&links))
     }
 
     /// Returns whoever bills: the account by its name where nothing is said.
@@ -175,7 +173,7 @@ async fn shown(account: &Account, id: InvoiceId) -> Result<Shown, Missing> {
     let invoice = account.fetch_invoice(id).await?;
     let related = account.related(&invoice).await?;
     let customer = related.customer(invoice.customer_id).cloned().ok_or(Missing::Unknown)?;
-    Ok(Shown { invoice, customer, related })
+    Ok(Shown { invoice, customer })
 }
 
 async fn made(found: Found) -> Result<Response<Bytes>, Missing> {

@@ -2,7 +2,6 @@ use accrue::{
     Decimal, Timestamp,
     customer::Customer,
     invoice::{BalanceAction, CreditNote, CreditNoteEffect, Invoice},
-    related::Related,
 };
 
 use super::{Fact, Figure, Paper, Party, Seller, customer, lines};
@@ -43,7 +42,6 @@ impl Paper {
     pub fn of_invoice(
         invoice: &Invoice,
         customer: &Customer,
-        related: &Related,
         seller: &Seller,
         at: Timestamp,
     ) -> Self {
@@ -82,7 +80,7 @@ impl Paper {
             headline,
             subline,
             currency: currency.code().to_owned(),
-            entries: lines::of_invoice(invoice, related, zone),
+            entries: lines::of_invoice(invoice, zone),
             figures: figures(invoice, &standing, &day),
             notes: memo(invoice),
         }

@@ -2,18 +2,17 @@ use accrue::{
     Currency, Decimal, Timeframe, Zone,
     invoice::{Invoice, InvoiceLine, LineAdjustment, TaxAmount},
     price::{Adjustment, Discount, Part, PartOf},
-    related::Related,
 };
 
 use super::{Entry, Figure};
 use crate::words;
 
 /// Returns the rows of an invoice.
-pub(super) fn of_invoice(invoice: &Invoice, related: &Related, zone: &Zone) -> Vec<Entry> {
-    invoice.lines.iter().map(|line| of_line(line, invoice.currency, related, zone)).collect()
+pub(super) fn of_invoice(invoice: &Invoice, zone: &Zone) -> Vec<Entry> {
+    invoice.lines.iter().map(|line| of_line(line, invoice.currency, zone)).collect()
 }
 
-fn of_line(line: &InvoiceLine, currency: Currency, related: &Related, zone: &Zone) -> Entry {
+fn of_line(line: &InvoiceLine, currency: Currency, zone: &Zone) -> Entry {
     let own = |amount: &Decimal| words::own(amount, &line.currency, currency);
     let mut changes: Vec<_> =
         line.adjustments.iter().map(|of| Figure::new(adjustment(of), own(&of.amount))).collect();
@@ -32,7 +31,7 @@ fn of_line(line: &InvoiceLine, currency: Currency, related: &Related, zone: &Zon
         period: period(line.period, zone),
         quantity: words::number(&line.quantity),
         amount,
-        parts: parts(line, currency, related),
+        parts: parts(line, currency),
         changes,
         total: is_changed.then_some(total),
     }
@@ -84,7 +83,7 @@ pub(super) fn adjustment(of: &LineAdjustment) -> String {
 
 /// Returns the parts that a line is made of, each with what a unit costs; values of a property may cost
 /// different amounts.
-fn parts(line: &InvoiceLine, currency: Currency, related: &Related) -> Vec<[String; 3]> {
+fn parts(line: &InvoiceLine, currency: Currency) -> Vec<[String; 3]> {
     let row = |(part, amount): (&Part, Decimal)| {
         let name = match &part.of {
             PartOf::Group { .. } => name(part),
@@ -93,7 +92,7 @@ fn parts(line: &InvoiceLine, currency: Currency, related: &Related) -> Vec<[Stri
         let amount = words::own(&amount, &line.currency, currency);
         [name, words::number(&part.quantity), amount]
     };
-    line.sub_lines(related.price(line.price_id)).into_iter().map(row).collect()
+    line.sub_lines().into_iter().map(row).collect()
 }
 
 fn name(part: &Part) -> String {

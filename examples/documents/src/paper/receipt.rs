@@ -2,7 +2,6 @@ use accrue::{
     Timestamp,
     customer::Customer,
     invoice::{Invoice, PaymentAttempt},
-    related::Related,
 };
 
 use super::{
@@ -18,7 +17,6 @@ impl Paper {
     pub fn of_receipt(
         (invoice, payment): (&Invoice, &PaymentAttempt),
         customer: &Customer,
-        related: &Related,
         seller: &Seller,
         at: Timestamp,
     ) -> Self {
@@ -46,7 +44,7 @@ impl Paper {
             headline: format!("{paid} paid on {}", day(paid_at)),
             subline: "Thank you for your payment.".to_owned(),
             currency: currency.code().to_owned(),
-            entries: lines::of_invoice(invoice, related, zone),
+            entries: lines::of_invoice(invoice, zone),
             figures,
             notes: Vec::new(),
         }

@@ -275,7 +275,7 @@ fn clients_10_required_means_required() {
     check("NewPlanPrice", &[]);
     check("ReplacedPrice", &["replaces_price_id"]);
     check("NewUnitPriceOfPlan", &["name", "item_id", "cadence", "model_type", "unit_config"]);
-    check("NewUnitPrice", &["name", "item_id", "cadence", "model_type", "unit_config", "currency"]);
+    check("NewUnitPrice", &["name", "item_id", "cadence", "model_type", "currency", "unit_config"]);
     check("UnitConfig", &["unit_amount"]);
     check("PerPriceCost", &["price", "price_id", "quantity", "subtotal", "total"]);
     check("SubscriptionUsage", &["data"]);
