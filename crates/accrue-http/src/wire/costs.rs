@@ -150,7 +150,7 @@ impl AggregatedCost {
     }
 }
 
-/// Returns the cost of each cell, where a price has cells.
+/// Returns the cost of each cell, where a price has cells and its parts are these.
 fn groups(price: &price::Price, line: &CostLine) -> Option<Vec<PriceGroup>> {
     let mut keys = price.charge.model().dimensions().into_iter().map(|name| name.to_string());
     let (first, second) = (keys.next()?, keys.next());
@@ -168,5 +168,6 @@ fn groups(price: &price::Price, line: &CostLine) -> Option<Vec<PriceGroup>> {
             total: Amount::of(&part.amount, &line.currency),
         })
     });
-    Some(groups.collect())
+    let groups: Vec<_> = groups.collect();
+    (line.parts.is_empty() || !groups.is_empty()).then_some(groups)
 }

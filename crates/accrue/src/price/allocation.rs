@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Adjustments, BillingMode, Cadence, Charge, Cycle, FilterValues, Model, NewPrice, PhaseOrder,
-    Price, PriceFilter, Unit, check_bounds, check_filters, check_not_negative, new::check_length,
+    BillingMode, Cadence, Charge, Cycle, FilterValues, Model, NewPrice, PhaseOrder, Price,
+    PriceFilter, Unit, check_bounds, check_filters, check_not_negative, new::check_length,
 };
 use crate::{
-    Carried, Currency, Decimal, Error, ItemId, LicenseTypeId, Metadata, Name, PricingUnit,
-    Timestamp, WrittenDecimal, Zone, item::Item,
+    Currency, Decimal, Error, ItemId, LicenseTypeId, Metadata, Name, PricingUnit, Timestamp,
+    WrittenDecimal, Zone, item::Item,
 };
 
 /// Allocation to create: a price that gives credits at the begin of each of its periods (subscriptions 9.3).
@@ -134,28 +134,16 @@ impl NewAllocationPrice {
         item: &Item,
         currency: Currency,
     ) -> (NewPrice, CreditAllocation) {
+        let charge = Charge::Fixed {
+            quantity: self.amount,
+            model: Model::Unit(Unit::new(self.per_unit_cost_basis)),
+            billing_mode: BillingMode::InAdvance,
+        };
+        let new = NewPrice::builder(item.name.clone(), item.id).billed(self.cadence, currency);
         let price = NewPrice {
-            name: item.name.clone(),
-            item_id: item.id,
-            currency: currency.into(),
-            cadence: self.cadence,
-            charge: Charge::Fixed {
-                quantity: self.amount,
-                model: Model::Unit(Unit::new(self.per_unit_cost_basis)),
-                billing_mode: BillingMode::InAdvance,
-            }
-            .into(),
-            adjustments: Adjustments::default(),
-            invoice_grouping_key: None,
-            dimensional_price_configuration: None,
-            license_type_id: None,
-            license_allocations: Vec::new(),
-            conversion_rate: None,
-            external_price_id: None,
-            reference_id: None,
             plan_phase_order: self.plan_phase_order,
             metadata: self.metadata,
-            carried: Carried::NONE,
+            ..new.charge(charge)
         };
         let allocation = CreditAllocation {
             currency: self.currency,

@@ -81,6 +81,11 @@ impl RatedInterval {
     }
 
     pub(super) fn days(&self, stretch: Timeframe) -> Days {
-        if self.is_whole { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
+        // A trial is no part of a cycle.
+        if self.is_whole || self.is_trial {
+            Days { part: 1, whole: 1 }
+        } else {
+            self.periods.days(stretch)
+        }
     }
 }

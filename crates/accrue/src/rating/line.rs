@@ -126,7 +126,7 @@ impl RatedInterval {
     /// prorated where the model is.
     pub(super) fn rate(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Rating {
         let model = self.price.charge.model();
-        let rating = match until.has_ended(period.end()) {
+        let rating = match self.has_minimum(period, until) {
             true => model.rate(quantity),
             false => model.rate_so_far(quantity),
         };
@@ -136,9 +136,14 @@ impl RatedInterval {
         }
     }
 
+    /// Tells whether a minimum of the model counts: once the period is over, of one that is no trial.
+    fn has_minimum(&self, period: Timeframe, until: Until) -> bool {
+        until.has_ended(period.end()) && !self.is_trial
+    }
+
     /// Returns what a minimum of the model adds to what a quantity costs: nothing before the period is over.
     pub(super) fn top_up(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Decimal {
-        if !until.has_ended(period.end()) {
+        if !self.has_minimum(period, until) {
             return Decimal::zero();
         }
         let model = self.price.charge.model();

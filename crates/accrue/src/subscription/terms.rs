@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use super::{
     AdjustmentChanges, AgreedPrice, AgreedPrices, Cut, PriceInterval, Subscription,
     adjustment_changes::agreed, phases::Stretch,
@@ -31,7 +29,7 @@ impl Subscription {
     /// Cuts all that it is charged by some terms, in each phase of the plan what is of that, and agrees on its trial.
     pub(super) fn begin(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
         let stretches = self.enter_phases(cut, terms)?;
-        let had: BTreeSet<_> = self.price_intervals.iter().map(|of| of.id).collect();
+        let had = self.price_intervals.len();
         for (place, of) in (0_u32..).zip(&terms.prices.all) {
             let stretch = Stretch::of(of.price.plan_phase_order, &stretches);
             match (&of.given_in, stretch) {
@@ -55,7 +53,7 @@ impl Subscription {
                 }
             }
         }
-        let begun = self.price_intervals.iter_mut().filter(|of| !had.contains(&of.id));
+        let begun = self.price_intervals.iter_mut().skip(had);
         begun.for_each(|of| of.filter = terms.filter.cloned());
         let prices = terms.prices.prices();
         let made = (prices.as_slice(), &terms.prices.references);

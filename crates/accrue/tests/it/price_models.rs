@@ -157,3 +157,33 @@ fn price_models_4_cells_and_the_whole_metric_are_rated_together() {
     assert_eq!(invoiced.drafted(), ["6", "9", "21"]);
     assert_eq!(invoiced.issued_in_july(), pairs(&[("6", "6"), ("6", "9"), ("10", "21")]));
 }
+
+#[test]
+fn usage_on_trial_has_its_list_price_whatever_the_model() {
+    let (tried, minimum) = (
+        written("100"),
+        MinimumTier {
+            tier_lower_bound: written("0"),
+            unit_amount: written("1"),
+            minimum_amount: written("20"),
+        },
+    );
+    let above = MinimumTier { tier_lower_bound: written("1000"), ..minimum.clone() };
+    let of_minimum = TieredWithMinimum {
+        tiers: vec![minimum, above],
+        prorate: true,
+        hide_zero_amount_tiers: false,
+    };
+    let (invoiced, _) = subscribed(
+        JUNE,
+        vec![
+            Model::UnitWithProration(UnitWithProration { unit_amount: tried }),
+            Model::TieredWithMinimum(of_minimum),
+        ],
+    );
+    let on_trial = invoiced.subscribe_with(JUNE, |new| new.trial_days = Some(14));
+    invoiced.ingest(&[event("ada", "a", at(JUNE), "7")]);
+    let expected = ["700", "0", "7", "0"];
+    assert_eq!(invoiced.costs(&on_trial), expected, "each on trial, and after it");
+    assert_eq!(invoiced.fixture.cost(&on_trial, &CostQuery::default()).total, 0.into());
+}

@@ -70,9 +70,10 @@ impl Rates for Bulk {
 
     fn rate(&self, quantity: &Quantity) -> Rating {
         let quantity = quantity.billable();
-        let below = self.tiers.iter().take_while(|tier| !tier.holds(&quantity)).last();
-        let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(below);
-        let part = tier.map(|tier| {
+        let holding = self.tiers.iter().position(|tier| tier.holds(&quantity));
+        let place = holding.unwrap_or(self.tiers.len().saturating_sub(1));
+        let below = place.checked_sub(1).and_then(|below| self.tiers.get(below));
+        let part = self.tiers.get(place).map(|tier| {
             let of = PartOf::Tier {
                 first_unit: below.and_then(|below| below.maximum_units.clone()).unwrap_or_default(),
                 last_unit: tier.maximum_units.clone(),

@@ -52,6 +52,10 @@ impl Rates for BulkWithFilters {
         let cells = self.filtered();
         cells.check_dimensions("filters")?;
         cells.check_sizes("filters")?;
+        if let Some(place) = self.filters.iter().position(|of| of.property_value.is_empty()) {
+            let field = format!("filters[{place}].property_value");
+            return Err(Error::invalid(field, "found an empty text"));
+        }
         check_rows("tiers", self.tiers.len(), 2)?;
         Tiers::of_volume(&self.tiers).check("unit_amount", tier_field)
     }

@@ -63,6 +63,11 @@ impl CumulativeGroupedBulk {
 impl Rates for CumulativeGroupedBulk {
     fn check(&self) -> Result<(), Error> {
         check_rows("dimension_values", self.dimension_values.len(), 1)?;
+        if let Some(place) = self.dimension_values.iter().position(|of| of.grouping_key.is_empty())
+        {
+            let field = format!("dimension_values[{place}].grouping_key");
+            return Err(Error::invalid(field, "found an empty text"));
+        }
         let tiers = self.tiers();
         tiers.declared([self.group.clone()]).check("group", "dimension_values")?;
         tiers.check("dimension_values")?;

@@ -165,7 +165,8 @@ impl Rates for MatrixWithThresholdDiscounts {
         for group in &self.threshold_discount_groups {
             let off = group.off(&self.matrix_values, &parts);
             let name = group.description.as_deref().unwrap_or("Discount");
-            parts.push(Part::named(name, Decimal::from(1), &-off));
+            let quantity = Decimal::from(u64::from(!off.is_zero()));
+            parts.push(Part::named(name, quantity, &-off));
         }
         Rating::of(parts)
     }

@@ -389,3 +389,11 @@ fn the_table_of_models_is_right() {
     models.sort_unstable();
     assert_eq!(here, models);
 }
+
+#[test]
+fn volume_beyond_the_last_maximum_lies_in_the_last_tier() {
+    let model = bulk(&[(Some("10"), "0.50"), (Some("1000"), "0.40")]);
+    let rating = model.rate(&one("1001"));
+    let of = PartOf::Tier { first_unit: number("10"), last_unit: Some(number("1000")) };
+    assert_eq!((rating.amount, &rating.parts[0].of), (number("400.40"), &of));
+}
