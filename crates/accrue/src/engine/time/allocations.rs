@@ -17,16 +17,17 @@ use crate::{
     subscription::{Given, SubscriptionEntry},
 };
 
-/// Gives the credits of the periods that begin by an instant, the next of each price.
+/// Gives the credits of the periods that begin by an instant, the next of each price, and tells of them at another.
 pub(in crate::engine) async fn give(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
+    begun_by: Timestamp,
     at: Timestamp,
 ) -> Result<(), Error> {
     for place in 0..entry.subscription.price_intervals.len() {
         let of = &mut entry.subscription;
         let Some(interval) = of.price_intervals.get(place) else { continue };
-        let next = of.next_to_give(interval).filter(|period| period.start() <= at);
+        let next = of.next_to_give(interval).filter(|period| period.start() <= begun_by);
         let Some(period) = next else { continue };
         let (price_id, given_at) = (interval.price_id, period.start());
         let price_interval_id = interval.id;
@@ -73,7 +74,7 @@ pub(in crate::engine) async fn give_begun(
     let now = tx.now;
     for _ in 0..limits::REWOUND {
         match entry.next_given().filter(|at| *at <= now) {
-            Some(at) => give(tx, entry, at).await?,
+            Some(begun) => give(tx, entry, begun, now).await?,
             None => break,
         }
     }

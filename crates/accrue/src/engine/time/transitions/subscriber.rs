@@ -127,7 +127,7 @@ impl Subscriber {
                 let alerts = active::watching_with(tx, &self.entry, shared).await?;
                 judge::judge_turn(tx, &self.entry, &alerts, at).await
             }
-            TransitionKind::Gave => allocations::give(tx, &mut self.entry, at).await,
+            TransitionKind::Gave => allocations::give(tx, &mut self.entry, at, at).await,
             TransitionKind::Closed => {
                 if let Some(end) = self.entry.next_closing() {
                     self.entry.closed_until = Some(end);
