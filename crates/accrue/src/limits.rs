@@ -298,7 +298,8 @@ pub const FILTERED_METERS: usize = 200;
 pub const COMBINATION_BYTES: usize = 32 * 1024;
 /// The most prices of a dimensional price group that are created at once (subscriptions 6.2).
 pub const DIMENSIONAL_PRICES: usize = 100;
-/// The most groups of one meter in which the usage of a customer can be in four weeks.
+/// The most groups of one meter in which the usage of a customer can be: in four weeks, and in a period of a
+/// subscription whose prices rate them.
 pub const GROUPS: u64 = 1_000;
 /// The most dimensions of a matrix, or of a dimensional price group.
 pub const DIMENSIONS: usize = 10;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 pub(crate) use self::combinations::Combinations;
 use crate::{
-    Error, MetricId, PropertyName,
+    Decimal, Error, MetricId, PropertyName,
     expression::{Expression, Fields},
 };
 
@@ -31,6 +31,9 @@ pub(crate) struct Meter {
     /// Properties by whose values events are in groups, whichever values there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     group_by: Vec<PropertyName>,
+    /// Property whose number is the last value of a group: events without one are in a group without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rated_by: Option<PropertyName>,
     /// The cells that each group is divided into.
     cells: Cells,
     /// The revision of the account's metrics that it came with: its first combination, where it has some.
@@ -50,7 +53,8 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cells {
     dimensions: Vec<PropertyName>,
-    /// Values of each cell, in order.
+    /// Values of each cell, in order. One with fewer values than there are dimensions holds what no other one with
+    /// these, and more, does.
     values: Vec<Values>,
 }
 
@@ -69,6 +73,18 @@ pub(crate) enum CellId {
     Cell(CellHash),
 }
 
+/// Cell that something is added to, with its group, where its meter has groups.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InGroup<'a> {
+    pub(crate) cell: CellId,
+    pub(crate) group: Option<(MeterId, &'a Values)>,
+}
+
+/// Id of what a price makes of the groups of a meter, by its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct SumId(Uuid);
+
 /// Id of a cell of a meter, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -80,7 +96,24 @@ impl MeterId {
     }
 }
 
+impl SumId {
+    /// Names what some rules make of the groups of a meter, or of a part of one.
+    pub(crate) fn new<'a>(meter: MeterId, rules: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(id_of(meter.as_bytes(), rules.into_iter().map(Some)))
+    }
+
+    /// Names the same for a part of the days of a period.
+    pub(crate) fn served(self, days: &str) -> Self {
+        Self(id_of(self.0.as_bytes(), [Some(days)]))
+    }
+}
+
 impl CellHash {
+    /// Names a group by its meter, or the part of one, and its values.
+    pub(crate) fn of_group(meter: MeterId, values: &Values) -> Self {
+        Self(id_of(meter.as_bytes(), values.iter().map(Option::as_deref)))
+    }
+
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
@@ -92,6 +125,12 @@ impl CellId {
             Self::Metric(id) => id.as_bytes(),
             Self::Cell(hash) => hash.as_bytes(),
         }
+    }
+}
+
+impl From<CellId> for InGroup<'_> {
+    fn from(cell: CellId) -> Self {
+        Self { cell, group: None }
     }
 }
 
@@ -111,6 +150,16 @@ impl Cells {
         values.sort();
         Self { dimensions, values }
     }
+
+    /// Returns the number of dimensions, and the numbers of values of the cells where some have fewer.
+    fn shape(&self) -> String {
+        let dimensions = self.dimensions.len();
+        if self.values.iter().all(|of| of.len() == dimensions) {
+            return dimensions.to_string();
+        }
+        let sizes = self.values.iter().map(|of| format!(" {}", of.len()));
+        sizes.fold(dimensions.to_string(), |shape, size| shape + &size)
+    }
 }
 
 impl Meter {
@@ -123,13 +172,19 @@ impl Meter {
         since: u64,
     ) -> Self {
         let text = filter.as_ref().map(ToString::to_string);
-        let counts = [group_by.len(), cells.dimensions.len()].map(|count| count.to_string());
+        let counts = [group_by.len().to_string(), cells.shape()];
         let names = group_by.iter().chain(&cells.dimensions).map(|name| Some(name.as_str()));
         let values = cells.values.iter().flatten().map(Option::as_deref);
         let parts =
             [text.as_deref()].into_iter().chain(counts.iter().map(|count| Some(count.as_str())));
         let id = MeterId(id_of(metric_id.as_bytes(), parts.chain(names).chain(values)));
-        Self { id, metric_id, filter, combinations: None, group_by, cells, since }
+        Self { id, metric_id, filter, combinations: None, group_by, rated_by: None, cells, since }
+    }
+
+    /// Divides its groups by the number of a property too.
+    pub(crate) fn rated_by(self, property: PropertyName) -> Self {
+        let id = MeterId(id_of(self.id.as_bytes(), [Some("rate"), Some(property.as_str())]));
+        Self { id, rated_by: Some(property), ..self }
     }
 
     /// Keeps only the part of one combination of the values of some properties.
@@ -190,7 +245,7 @@ impl Meter {
 
     /// Tells whether it has groups: which there are is not known beforehand.
     pub(crate) fn has_groups(&self) -> bool {
-        !self.group_by.is_empty()
+        !self.group_by.is_empty() || self.rated_by.is_some()
     }
 
     /// Returns where an event is; nowhere where it is not counted. All that are counted are in one group where
@@ -204,6 +259,7 @@ impl Meter {
             None => (self.id, Values::new()),
         };
         group.extend(self.group_by.iter().map(|name| fields.text(name)));
+        group.extend(self.rated_by.iter().map(|name| fields.text(name).and_then(number)));
         Some(Place { meter, group })
     }
 
@@ -224,10 +280,13 @@ impl Meter {
     pub(crate) fn cell_of(&self, group: &Values, fields: &Fields<'_>) -> CellId {
         let Cells { dimensions, values } = &self.cells;
         let own: Values = dimensions.iter().map(|name| fields.text(name)).collect();
-        match values.binary_search(&own) {
-            Ok(_) => self.cell(group, &own),
-            Err(_) => self.cell(group, &[]),
+        let mut own = own.as_slice();
+        // What is in no cell is in that of no values.
+        while !values.is_empty() && values.binary_search_by(|of| of.as_slice().cmp(own)).is_err() {
+            let Some((_, fewer)) = own.split_last() else { break };
+            own = fewer;
         }
+        self.cell(group, if values.is_empty() { &[] } else { own })
     }
 
     /// Returns the cells of a group with some values, in their order, and then that of all others.
@@ -258,7 +317,8 @@ impl Meter {
         const HASH: usize = 8;
         let filter = self.filter.as_ref().map_or(0, Expression::terms);
         let divided = self.combinations.as_ref().map_or(0, Combinations::terms);
-        let names = self.group_by.len().saturating_add(self.cells.dimensions.len());
+        let by = self.group_by.len().saturating_add(self.rated_by.iter().len());
+        let names = by.saturating_add(self.cells.dimensions.len());
         names.saturating_add(divided).saturating_add(HASH).saturating_add(filter)
     }
 
@@ -270,6 +330,12 @@ impl Meter {
         let parts = group.iter().chain(values).map(Option::as_deref);
         CellHash(id_of(self.id.as_bytes(), parts))
     }
+}
+
+/// Returns the shortest text of a number; none of another text, and of one with too many digits.
+fn number(text: String) -> Option<String> {
+    let number = Decimal::parse(&text).ok()?;
+    number.check_bounds().ok().map(|()| number.to_string())
 }
 
 /// Returns the first half of a SHA-256 over some parts, each led by whether it is there and how

@@ -8,6 +8,7 @@
 mod advance;
 mod billing;
 mod gathered;
+mod groups;
 mod judged;
 mod layout;
 mod open;

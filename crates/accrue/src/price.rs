@@ -35,15 +35,19 @@ pub use self::{
     },
     license::LicenseAllocation,
     model::{
-        Bulk, BulkFilter, BulkTier, BulkWithFilters, BulkWithProration, CumulativeGroupedBulk,
-        DisplayedAmount, GroupTier, GroupedTieredMatrix, Grouping, LowerBoundTier, Matrix,
+        Bulk, BulkFilter, BulkTier, BulkWithFilters, BulkWithProration,
+        CumulativeGroupedAllocation, CumulativeGroupedBulk, DailyAmount, DailyCreditAllowance,
+        DisplayedAmount, EventOutput, GroupQuantity, GroupTier, GroupedAllocation, GroupedTiered,
+        GroupedTieredMatrix, GroupedTieredPackage, GroupedWithMeteredMinimum,
+        GroupedWithMinMaxThresholds, GroupedWithProratedMinimum, Grouping, LowerBoundTier, Matrix,
         MatrixCell, MatrixTier, MatrixWithAllocation, MatrixWithDisplayName,
-        MatrixWithThresholdDiscounts, MeteredAllowance, MinimumPackageTier, MinimumTier, Model,
-        Package, PackageTier, PackageWithAllocation, PairAmount, PairFactor, Part, PartOf,
-        Quantity, Rating, ScalableMatrixWithTieredPricing, ScalableMatrixWithUnitPricing,
-        ThresholdDiscount, ThresholdStep, ThresholdTotalAmount, Tier, Tiered,
-        TieredMatrixWithAllocation, TieredPackage, TieredPackageWithMinimum, TieredWithMinimum,
-        TieredWithProration, Unit, UnitWithPercent, UnitWithProration, ValueTier, VolumeTier,
+        MatrixWithThresholdDiscounts, MaxGroupTieredPackage, MeteredAllowance, MinimumPackageTier,
+        MinimumTier, Model, Package, PackageTier, PackageWithAllocation, PairAmount, PairFactor,
+        Part, PartOf, PricingAmount, Quantity, Rating, ScalableMatrixWithTieredPricing,
+        ScalableMatrixWithUnitPricing, ScalingFactor, ThresholdDiscount, ThresholdStep,
+        ThresholdTotalAmount, Tier, Tiered, TieredMatrixWithAllocation, TieredPackage,
+        TieredPackageWithMinimum, TieredWithMinimum, TieredWithProration, Unit, UnitWithPercent,
+        UnitWithProration, ValueTier, VolumeTier,
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,
@@ -54,7 +58,7 @@ pub use self::{
 pub(crate) use self::{
     filter::check_filters,
     license::check_beside_licenses,
-    model::{DeclaredCells, Parts},
+    model::{Combination, DeclaredCells, DeclaredGroups, GroupRater, GroupSum, Parts},
     references::References,
     scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
@@ -63,7 +67,7 @@ use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetadataUpdate,
     MetricId, Name, PriceId, PricingUnit, PropertyName, Timestamp,
     expression::Expression,
-    meter::{CellId, Cells, Meter, Values},
+    meter::{CellId, Cells, Meter},
 };
 
 /// Price: a charge for an item, at a cadence (wire 5.2).
@@ -226,53 +230,40 @@ impl Price {
         since: u64,
     ) -> impl Iterator<Item = Meter> {
         let is_part = filter.is_some() || self.dimensional_price_configuration.is_some();
-        let cells = self.charge.model().cells();
-        let is_divided = is_part || cells.is_some();
-        let meter = |cells| self.meter_by(filter, Vec::new(), cells, since);
-        let divided = meter(cells.as_ref()).filter(|_| is_divided);
-        let whole = meter(None).filter(|_| is_part && cells.is_some_and(|of| of.has_whole));
+        let model = self.charge.model();
+        let (cells, groups) = (model.cells(), model.groups());
+        let is_divided = is_part || model.is_divided();
+        let divided = self.meter_by(filter, Vec::new(), cells.as_ref(), groups, since);
+        let divided = divided.filter(|_| is_divided);
+        let whole = self.meter_by(filter, Vec::new(), None, None, since);
+        let whole = whole.filter(|_| is_part && cells.is_some_and(|of| of.has_whole));
         divided.into_iter().chain(whole)
     }
 
-    /// Returns the meter of its usage, in groups by some properties and in cells; none of a fee.
+    /// Returns the meter of its usage, in groups by some properties, then in those of a model, and in cells; none of
+    /// a fee.
     fn meter_by(
         &self,
         filter: Option<&Expression>,
-        group_by: Vec<PropertyName>,
+        mut group_by: Vec<PropertyName>,
         cells: Option<&DeclaredCells>,
+        groups: Option<DeclaredGroups>,
         since: u64,
     ) -> Option<Meter> {
         let metric_id = self.charge.metric_id()?;
         let cells = cells.map(|of| Cells::new(of.dimensions.clone(), of.values.clone()));
         let cells = cells.unwrap_or_default();
+        let (own, rated_by) = groups.map(|of| (of.group_by, of.rated_by)).unwrap_or_default();
+        group_by.extend(own);
         let meter = Meter::new(metric_id, filter.cloned(), group_by, cells, since);
+        let meter = match rated_by {
+            Some(property) => meter.rated_by(property),
+            None => meter,
+        };
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
             None => meter,
         })
-    }
-
-    /// Rates what a group of a meter adds up to: its quantity and its amount. The figure of all of its events is
-    /// the sum of those of its cells: invoices break nothing else down.
-    pub(crate) fn rate_group(
-        &self,
-        meter: &Meter,
-        group: &Values,
-        used: impl Fn(CellId) -> Option<Decimal>,
-    ) -> (Decimal, Decimal) {
-        let model = self.charge.model();
-        let declared = model.cells();
-        let cells = match &declared {
-            Some(declared) => meter.cells(group, declared.values()),
-            None => meter.all_cells(group),
-        };
-        let figures = cells.into_iter().map(|cell| used(cell).unwrap_or_default());
-        let mut figures: Vec<_> = figures.collect();
-        if declared.is_some_and(|of| of.has_whole) {
-            figures.push(figures.iter().sum());
-        }
-        let quantity = Quantity::of(figures.into_iter());
-        (model.line_quantity(&quantity), model.rate_so_far(&quantity).amount)
     }
 
     /// Returns the cells whose figures its usage that a condition holds for is rated by, in the order of the model; none
@@ -303,8 +294,9 @@ impl Price {
 
     /// Returns the meter that invoices break its usage down by.
     pub(crate) fn grouping_meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
-        let cells = self.charge.model().cells();
-        self.meter_by(filter, vec![self.invoice_grouping_key.clone()?], cells.as_ref(), since)
+        let model = self.charge.model();
+        let by = vec![self.invoice_grouping_key.clone()?];
+        self.meter_by(filter, by, model.cells().as_ref(), model.groups(), since)
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of

@@ -9,6 +9,7 @@ mod discounts;
 mod due;
 mod fees;
 mod group;
+mod groups;
 mod interval;
 mod joint;
 mod line;
@@ -28,11 +29,13 @@ pub(crate) use self::{
     running::{Moved, Running},
     step::apply_adjustment,
 };
-use self::{group::Group, until::Until};
-use crate::{Decimal, Timeframe, Timestamp, meter::CellId};
+use std::borrow::Cow;
 
-/// Usage: the figure of a cell from the start of a period up to an instant; none where nothing was used.
-pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, CellId) -> Option<Decimal> + 'a;
+use self::{group::Group, until::Until};
+use crate::{Timeframe, Timestamp, usage::Total};
+
+/// Usage: what it adds up to from the start of a period up to an instant; none where nothing was used.
+pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp) -> Option<Cow<'a, Total>> + 'a;
 
 /// Rates a card in timeframes, which are in order, as of an instant: for each timeframe a line for each
 /// interval.

@@ -7,6 +7,8 @@ mod cut;
 mod distinct_index;
 mod event_block;
 mod event_key;
+mod figures;
+mod group_figures;
 mod hour;
 mod identity;
 mod incoming;
@@ -29,6 +31,8 @@ pub(crate) use self::{
     distinct_index::{DistinctIndex, Seen, is_within_a_day},
     event_block::{BlockEvent, EventBlock},
     event_key::{EventKeyEntry, EventSlot},
+    figures::{Figures, Grouped},
+    group_figures::{GroupCells, GroupFigures, OtherGroups},
     hour::Hours,
     identity::identity,
     ingestion::{Content, StoredEvent},

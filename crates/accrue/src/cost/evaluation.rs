@@ -4,8 +4,8 @@ use crate::{
     CustomerId, Decimal, Error, ExternalId, IdOr, PriceId, PricingUnit, Timeframe, Timestamp,
     expression::{ComputedProperty, Expression, Fields},
     limits,
-    price::{NewPrice, Price, Quantity},
-    usage::{PropertyValue, Total},
+    price::{NewPrice, Price},
+    usage::{Figures, PropertyValue, Total},
 };
 
 /// Evaluation of a price: the usage of a customer to rate by it (wire 5.1).
@@ -120,8 +120,7 @@ pub struct EvaluatedGroup {
 impl EvaluatedGroup {
     /// Rates the usage of a group of events, by the model of a price alone.
     pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
-        let figures = price.cells(None).into_iter();
-        let used = Quantity::of(figures.map(|cell| used.figure(cell).unwrap_or_default()));
+        let used = Figures::of(price, None).quantity(Some(used));
         Self {
             grouping_values,
             quantity: price.charge.model().line_quantity(&used),

@@ -30,6 +30,7 @@ pub(super) mod parts;
 pub(super) mod payment_methods;
 pub(super) mod pending_changes;
 pub(super) mod people;
+pub(super) mod period_groups;
 pub(super) mod periods;
 pub(super) mod places;
 pub(super) mod plans;

@@ -109,8 +109,9 @@ impl InvoiceLine {
     pub(crate) fn break_down(
         &mut self,
         key: &PropertyName,
-        groups: impl Iterator<Item = (Option<String>, (Decimal, Decimal))>,
+        groups: Vec<(Option<String>, (Decimal, Decimal))>,
     ) {
+        let groups = groups.into_iter();
         let groups: Vec<_> = groups.filter(|(_, (quantity, _))| !quantity.is_zero()).collect();
         let alone: Decimal = groups.iter().map(|(_, (_, amount))| amount).sum();
         let is_shared = alone != self.subtotal;

@@ -1,4 +1,5 @@
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -10,11 +11,11 @@ use crate::{
     Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause, Crossing, Exceeded},
     credit::{DrawDown, PriceMove},
-    meter::{CellId, MeterId},
-    price::Price,
+    meter::{CellId, InGroup, MeterId, SumId},
+    price::{GroupSum, Price},
     rating::{RateCard, Running},
     subscription::{PeriodKey, Threshold},
-    usage::{Reading, Seen},
+    usage::{Reading, Seen, Total},
 };
 
 /// Billing periods of a subscription, with the states of its prices' periods that touch them.
@@ -104,9 +105,15 @@ impl Periods {
         Some(evaluated)
     }
 
-    /// Returns the usage of a cell from the start of a period up to an instant.
-    pub(crate) fn used(&self, period: Timeframe, to: Timestamp, cell: CellId) -> Option<Decimal> {
-        figure(&self.states, period, to, cell)
+    /// Returns the usage from the start of a period up to an instant.
+    pub(crate) fn used(&self, period: Timeframe, to: Timestamp) -> Option<Cow<'_, Total>> {
+        used(&self.states, period, to)
+    }
+
+    /// Returns what prices make of the groups of one of its states; nothing where nobody asks what usage costs.
+    pub(crate) fn group_sums(&self, state: &PeriodState) -> BTreeMap<SumId, GroupSum> {
+        let card = self.card();
+        card.map(|card| card.group_sums(state.timeframe, &state.total.groups)).unwrap_or_default()
     }
 
     /// Returns the prices by which it was rated; none where it was not.
@@ -117,7 +124,7 @@ impl Periods {
     /// Rates the usage in the periods, as of an instant.
     pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
         let states = &self.states;
-        let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
+        let used = |period: Timeframe, to: Timestamp| used(states, period, to);
         self.rated.clear();
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
         let is_watched = self.are_costs_watched();
@@ -218,7 +225,7 @@ impl Periods {
             let states = self.states.values_mut().filter(|of| of.timeframe.contains(at));
             let mut has_moved = false;
             states.for_each(|state| has_moved |= state.add(reading, seen));
-            moved.extend(has_moved.then_some(reading.cell));
+            moved.extend(has_moved.then(|| reading.place()));
             for alert in watching {
                 let of = holding.and_then(|index| self.judge(index, alert, before.as_ref(), cause));
                 exceeded.extend(of);
@@ -245,12 +252,12 @@ impl Periods {
     }
 
     /// Rates the cells that an event at an instant has moved.
-    fn follow(&mut self, at: Timestamp, cells: &[CellId]) -> Vec<DrawDown> {
+    fn follow(&mut self, at: Timestamp, moved_cells: &[InGroup<'_>]) -> Vec<DrawDown> {
         let states = &self.states;
-        let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
+        let used = |period: Timeframe, to: Timestamp| used(states, period, to);
         let mut drawn = BTreeMap::<_, Vec<PriceMove>>::new();
         for (timeframe, running) in &mut self.rated {
-            let moved = running.follow(at, cells, &used);
+            let moved = running.follow(at, moved_cells, &used);
             if let Some(billing) = self.billing.iter_mut().find(|of| of.timeframe == *timeframe) {
                 billing.follow(&moved);
             }
@@ -332,7 +339,7 @@ impl Periods {
 
     fn figure_in(&self, index: usize, cell: CellId) -> Option<Decimal> {
         let timeframe = self.billing.get(index)?.timeframe;
-        figure(&self.states, timeframe, timeframe.end(), cell)
+        used(&self.states, timeframe, timeframe.end())?.figure(cell)
     }
 }
 
@@ -344,17 +351,16 @@ fn add_move(prices: &mut Vec<PriceMove>, price: Arc<Price>, amount: Decimal) {
     }
 }
 
-/// Returns the usage of a cell from the start of a period up to an instant. Where nothing is kept up to
-/// there, nothing was used behind it.
-fn figure(
+/// Returns the usage from the start of a period up to an instant. Where nothing is kept up to there, nothing
+/// was used behind it.
+fn used(
     states: &BTreeMap<PeriodKey, PeriodState>,
     period: Timeframe,
     to: Timestamp,
-    cell: CellId,
-) -> Option<Decimal> {
+) -> Option<Cow<'_, Total>> {
     let part = state(states, period.start(), to);
     let state = part.or_else(|| state(states, period.start(), period.end()))?;
-    state.total.figure(cell)
+    Some(Cow::Borrowed(&state.total))
 }
 
 fn state(

@@ -35,7 +35,7 @@ impl<'p> Gathered<'p> {
             sums.begin_event();
             for reading in readings.iter().filter(counts) {
                 match &reading.amount {
-                    Amount::Plain(amount) => sums.add(reading.cell, amount),
+                    Amount::Plain(amount) => sums.add(reading.place(), amount),
                     // Whether it is new depends on the events before it.
                     Amount::Distinct(_) => {
                         self.sums = None;

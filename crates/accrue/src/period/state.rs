@@ -4,7 +4,8 @@ use crate::{
     Timeframe,
     meter::CellId,
     usage::{
-        Aggregate, Amount, Digest, DistinctIndex, Reading, Seen, Sums, Total, is_within_a_day,
+        Aggregate, Amount, Digest, DistinctIndex, GroupFigures, Reading, Seen, Sums, Total,
+        is_within_a_day,
     },
 };
 
@@ -23,10 +24,12 @@ pub(crate) struct PeriodState {
 }
 
 /// Parts of a total that have a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) metrics: bool,
     pub(crate) cells: bool,
+    /// Groups that were read, as their rows have them.
+    pub(crate) groups: GroupFigures,
 }
 
 impl PeriodState {
@@ -61,7 +64,7 @@ impl PeriodState {
             }
             Amount::Distinct(_) => return false,
         };
-        self.total.add(reading.cell, amount);
+        self.total.add_in(reading.place(), amount);
         self.has_moved = true;
         true
     }

@@ -4,6 +4,7 @@ mod gathered;
 mod layout;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::Duration,
@@ -282,7 +283,11 @@ impl Story {
 
     /// What the alerts watch in each billing period, as it is rated anew.
     fn values(&self) -> BTreeMap<(AlertId, Timestamp), Decimal> {
-        let used = |period: Timeframe, to: Timestamp, _| self.used(period, to);
+        let used = |period: Timeframe, to: Timestamp| {
+            let mut total = Total::default();
+            total.add(METRIC.into(), Aggregate::Sum(self.used(period, to)?));
+            Some(Cow::Owned(total))
+        };
         let mut values = BTreeMap::new();
         for billing in &self.periods.billing {
             let of = billing.timeframe;

@@ -114,6 +114,6 @@ fn cells(price: &Price) -> usize {
     match (price.charge.model().cells(), &price.dimensional_price_configuration) {
         (Some(cells), _) => cells.count(),
         (None, Some(_)) => 1,
-        (None, None) => 0,
+        (None, None) => usize::from(price.charge.model().is_divided()),
     }
 }

@@ -71,6 +71,14 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// All of a cycle.
+    pub(crate) const ALL: Self = Self { part: 1, whole: 1, places: 0 };
+
+    /// Tells it from others.
+    pub(crate) fn name(self) -> String {
+        format!("{}/{}", self.part, self.whole)
+    }
+
     pub(crate) fn of(self, amount: &Decimal) -> Decimal {
         amount.prorate(self.part, self.whole, self.places)
     }
@@ -197,7 +205,7 @@ impl Discount {
                 let message = "found a discount of units on a fixed price, expected a usage price";
                 Err(Error::invalid(at, message))
             }
-            (Self::Usage(_), model) if model.has_cells() => {
+            (Self::Usage(_), model) if model.is_divided() => {
                 let model = model.model_type();
                 let message =
                     format!("found a discount of units on a {model}, whose units are not alike");

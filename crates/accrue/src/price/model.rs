@@ -9,12 +9,23 @@ mod bulk_with_filters;
 mod bulk_with_proration;
 mod cell_tiers;
 mod cells;
+mod cumulative_grouped_allocation;
 mod cumulative_grouped_bulk;
+mod daily_credit_allowance;
+mod event_output;
+mod grouped_allocation;
+mod grouped_tiered;
 mod grouped_tiered_matrix;
+mod grouped_tiered_package;
+mod grouped_with_metered_minimum;
+mod grouped_with_min_max_thresholds;
+mod grouped_with_prorated_minimum;
+mod groups;
 mod matrix;
 mod matrix_with_allocation;
 mod matrix_with_display_name;
 mod matrix_with_threshold_discounts;
+mod max_group_tiered_package;
 mod metered_allowance;
 mod package;
 mod package_with_allocation;
@@ -36,19 +47,29 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
-use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},
     bulk_with_filters::{BulkFilter, BulkWithFilters},
     bulk_with_proration::BulkWithProration,
+    cumulative_grouped_allocation::CumulativeGroupedAllocation,
     cumulative_grouped_bulk::{CumulativeGroupedBulk, GroupTier},
+    daily_credit_allowance::{DailyAmount, DailyCreditAllowance},
+    event_output::EventOutput,
+    grouped_allocation::GroupedAllocation,
+    grouped_tiered::GroupedTiered,
     grouped_tiered_matrix::{GroupedTieredMatrix, ValueTier},
+    grouped_tiered_package::GroupedTieredPackage,
+    grouped_with_metered_minimum::{GroupedWithMeteredMinimum, PricingAmount, ScalingFactor},
+    grouped_with_min_max_thresholds::GroupedWithMinMaxThresholds,
+    grouped_with_prorated_minimum::GroupedWithProratedMinimum,
+    groups::GroupQuantity,
     matrix::{Matrix, MatrixCell},
     matrix_with_allocation::MatrixWithAllocation,
     matrix_with_display_name::{DisplayedAmount, MatrixWithDisplayName},
     matrix_with_threshold_discounts::{
         MatrixWithThresholdDiscounts, PairAmount, ThresholdDiscount,
     },
+    max_group_tiered_package::MaxGroupTieredPackage,
     metered_allowance::MeteredAllowance,
     package::Package,
     package_with_allocation::PackageWithAllocation,
@@ -68,7 +89,12 @@ pub use self::{
     unit_with_percent::UnitWithPercent,
     unit_with_proration::UnitWithProration,
 };
-pub(crate) use self::{cells::DeclaredCells, part::Parts};
+pub(crate) use self::{
+    cells::DeclaredCells,
+    groups::{Combination, DeclaredGroups, GroupRater, GroupSum},
+    part::Parts,
+};
+use self::{groups::RatesGroups, tiers::Tiers};
 use super::{Share, check_bounds};
 use crate::{Decimal, Error, PropertyName, limits};
 
@@ -80,6 +106,8 @@ pub enum Quantity {
     One(Decimal),
     /// Quantity of each cell of a matrix, in the order of its cells, the default cell last.
     Cells(Vec<Decimal>),
+    /// Quantity of each group, in the order of their values.
+    Groups(Vec<GroupQuantity>),
 }
 
 /// Rating of a quantity: the amount, and its parts.
@@ -97,13 +125,21 @@ pub(super) trait Rates {
     /// Says what is wrong with the configuration.
     fn check(&self) -> Result<(), Error>;
 
+    /// Returns the operations of a model that divides usage into groups: it has no others of those below but
+    /// whether more units never cost less.
+    fn grouped(&self) -> Option<&dyn RatesGroups> {
+        None
+    }
+
     /// Returns the cells that usage is divided into, of a model that rates more than one figure.
     fn cells(&self) -> Option<DeclaredCells> {
         None
     }
 
     /// Rates a quantity, as long as its period runs. One below zero costs nothing.
-    fn rate(&self, quantity: &Quantity) -> Rating;
+    fn rate(&self, _quantity: &Quantity) -> Rating {
+        Rating::of(Vec::new())
+    }
 
     /// Returns the amount of [`rate`](Self::rate), and nothing else.
     fn amount(&self, quantity: &Quantity) -> Decimal {
@@ -164,22 +200,22 @@ macro_rules! models {
         /// | `bulk` | [`Bulk`], `price/model/bulk.rs` |
         /// | `bulk_with_filters` | [`BulkWithFilters`], `price/model/bulk_with_filters.rs` |
         /// | `bulk_with_proration` | [`BulkWithProration`], `price/model/bulk_with_proration.rs` |
-        /// | `cumulative_grouped_allocation` | – |
+        /// | `cumulative_grouped_allocation` | [`CumulativeGroupedAllocation`], `price/model/cumulative_grouped_allocation.rs` |
         /// | `cumulative_grouped_bulk` | [`CumulativeGroupedBulk`], `price/model/cumulative_grouped_bulk.rs` |
-        /// | `daily_credit_allowance` | – |
-        /// | `event_output` | – |
-        /// | `grouped_allocation` | – |
-        /// | `grouped_tiered` | – |
+        /// | `daily_credit_allowance` | [`DailyCreditAllowance`], `price/model/daily_credit_allowance.rs` |
+        /// | `event_output` | [`EventOutput`], `price/model/event_output.rs` |
+        /// | `grouped_allocation` | [`GroupedAllocation`], `price/model/grouped_allocation.rs` |
+        /// | `grouped_tiered` | [`GroupedTiered`], `price/model/grouped_tiered.rs` |
         /// | `grouped_tiered_matrix` | [`GroupedTieredMatrix`], `price/model/grouped_tiered_matrix.rs` |
-        /// | `grouped_tiered_package` | – |
-        /// | `grouped_with_metered_minimum` | – |
-        /// | `grouped_with_min_max_thresholds` | – |
-        /// | `grouped_with_prorated_minimum` | – |
+        /// | `grouped_tiered_package` | [`GroupedTieredPackage`], `price/model/grouped_tiered_package.rs` |
+        /// | `grouped_with_metered_minimum` | [`GroupedWithMeteredMinimum`], `price/model/grouped_with_metered_minimum.rs` |
+        /// | `grouped_with_min_max_thresholds` | [`GroupedWithMinMaxThresholds`], `price/model/grouped_with_min_max_thresholds.rs` |
+        /// | `grouped_with_prorated_minimum` | [`GroupedWithProratedMinimum`], `price/model/grouped_with_prorated_minimum.rs` |
         /// | `matrix` | [`Matrix`], `price/model/matrix.rs` |
         /// | `matrix_with_allocation` | [`MatrixWithAllocation`], `price/model/matrix_with_allocation.rs` |
         /// | `matrix_with_display_name` | [`MatrixWithDisplayName`], `price/model/matrix_with_display_name.rs` |
         /// | `matrix_with_threshold_discounts` | [`MatrixWithThresholdDiscounts`], `price/model/matrix_with_threshold_discounts.rs` |
-        /// | `max_group_tiered_package` | – |
+        /// | `max_group_tiered_package` | [`MaxGroupTieredPackage`], `price/model/max_group_tiered_package.rs` |
         /// | `metered_allowance` | [`MeteredAllowance`], `price/model/metered_allowance.rs` |
         /// | `minimum_composite` | – |
         /// | `package` | [`Package`], `price/model/package.rs` |
@@ -281,6 +317,26 @@ models! {
     CumulativeGroupedBulk(CumulativeGroupedBulk) = "cumulative_grouped_bulk",
     /// One amount for every unit of a value of a property above the units of another one.
     MeteredAllowance(MeteredAllowance) = "metered_allowance",
+    /// Graduated tiers of each value of a property.
+    GroupedTiered(GroupedTiered) = "grouped_tiered",
+    /// One amount for every unit of a value of a property above its own allocation, or above that of all.
+    CumulativeGroupedAllocation(CumulativeGroupedAllocation) = "cumulative_grouped_allocation",
+    /// A matrix whose units of each day cost nothing up to an allowance.
+    DailyCreditAllowance(DailyCreditAllowance) = "daily_credit_allowance",
+    /// Every unit at the rate that its event says.
+    EventOutput(EventOutput) = "event_output",
+    /// One amount for every unit of a value of a property above its allocation.
+    GroupedAllocation(GroupedAllocation) = "grouped_allocation",
+    /// Graduated tiers of packages of each value of a property.
+    GroupedTieredPackage(GroupedTieredPackage) = "grouped_tiered_package",
+    /// Rates and factors of each value of a property, with a least amount for each unit of it.
+    GroupedWithMeteredMinimum(GroupedWithMeteredMinimum) = "grouped_with_metered_minimum",
+    /// One amount for every unit of each value of a property, with a least and a greatest amount of it.
+    GroupedWithMinMaxThresholds(GroupedWithMinMaxThresholds) = "grouped_with_min_max_thresholds",
+    /// One amount for every unit of each value of a property, with a least amount of it by the days served.
+    GroupedWithProratedMinimum(GroupedWithProratedMinimum) = "grouped_with_prorated_minimum",
+    /// Graduated tiers of packages of the value of a property that has the most units.
+    MaxGroupTieredPackage(MaxGroupTieredPackage) = "max_group_tiered_package",
 }
 
 impl Model {
@@ -290,19 +346,39 @@ impl Model {
     /// The amount is exact and is the sum of the parts.
     #[must_use]
     pub fn rate(&self, quantity: &Quantity) -> Rating {
+        self.rate_ended(quantity, Share::ALL)
+    }
+
+    /// Rates a quantity of a period that is over, of which some days were served.
+    pub(crate) fn rate_ended(&self, quantity: &Quantity, served: Share) -> Rating {
+        if let Some(rater) = self.group_rater(served) {
+            return Rating::of(rater.rate_ended(quantity.groups()));
+        }
         let rating = self.rate_so_far(quantity);
-        let top_up = self.top_up(quantity, &rating.amount);
+        let top_up = self.top_up(quantity, &rating.amount, served);
         rating.topped_up(top_up)
     }
 
     /// Rates a quantity, as long as its period runs: without what a minimum of the model adds at the end.
     pub(crate) fn rate_so_far(&self, quantity: &Quantity) -> Rating {
-        self.rates().rate(quantity)
+        match self.group_rater(Share::ALL) {
+            Some(rater) => Rating::of(rater.rate(quantity.groups())),
+            None => self.rates().rate(quantity),
+        }
     }
 
     /// Returns the amount of a quantity, as long as its period runs.
     pub(crate) fn amount(&self, quantity: &Quantity) -> Decimal {
-        self.rates().amount(quantity)
+        match self.group_rater(Share::ALL) {
+            Some(rater) => rater.sum(None, quantity.groups()).amount,
+            None => self.rates().amount(quantity),
+        }
+    }
+
+    /// Returns what rates groups, of a model that divides usage into such, in a period of which some days are
+    /// served.
+    pub(crate) fn group_rater(&self, served: Share) -> Option<GroupRater<'_>> {
+        self.rates().grouped().map(|model| GroupRater { model, served })
     }
 
     /// Returns the amount for the quantity of one cell, where the cells of the model add up.
@@ -310,15 +386,32 @@ impl Model {
         self.rates().cell_amount(cell, quantity)
     }
 
-    /// Returns what a minimum of the model adds to the amount of a quantity when its period ends.
-    pub(crate) fn top_up(&self, quantity: &Quantity, amount: &Decimal) -> Decimal {
+    /// Returns what a minimum of the model adds to the amount of a quantity when its period ends, of which some
+    /// days were served.
+    pub(crate) fn top_up(&self, quantity: &Quantity, amount: &Decimal, served: Share) -> Decimal {
+        if let Some(rater) = self.group_rater(served) {
+            return rater.sum(None, quantity.groups()).ended - amount;
+        }
         let minimum = self.rates().minimum(quantity);
         minimum.map_or_else(Decimal::zero, |least| (least - amount).max(Decimal::zero()))
     }
 
-    /// Returns the cells that usage is divided into.
+    /// Returns the cells that usage, or each group of it, is divided into.
     pub(crate) fn cells(&self) -> Option<DeclaredCells> {
-        self.rates().cells()
+        match self.rates().grouped() {
+            Some(model) => model.groups().cells,
+            None => self.rates().cells(),
+        }
+    }
+
+    /// Returns the groups that usage is divided into.
+    pub(crate) fn groups(&self) -> Option<DeclaredGroups> {
+        self.rates().grouped().map(RatesGroups::groups)
+    }
+
+    /// Returns the rules that it rates by, as a text.
+    pub(crate) fn rules(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Returns the properties whose values decide on the cell that usage lies in; none where there are no
@@ -328,15 +421,18 @@ impl Model {
         self.cells().map(|of| of.dimensions).unwrap_or_default()
     }
 
-    /// Tells whether it rates more than one figure: that of each cell. A fee has no events to divide, and
-    /// units of different cells are not alike.
-    pub(crate) fn has_cells(&self) -> bool {
-        self.cells().is_some()
+    /// Tells whether it rates more than one figure: that of each cell, or group. A fee has no events to divide,
+    /// and units of different cells are not alike.
+    pub(crate) fn is_divided(&self) -> bool {
+        self.cells().is_some() || self.rates().grouped().is_some()
     }
 
     /// Returns the quantity of a line.
     pub(crate) fn line_quantity(&self, quantity: &Quantity) -> Decimal {
-        self.rates().line_quantity(quantity)
+        match self.group_rater(Share::ALL) {
+            Some(rater) => rater.sum(None, quantity.groups()).quantity,
+            None => self.rates().line_quantity(quantity),
+        }
     }
 
     /// Tells whether usage is prorated to the days that it was served: its whole amount is, and no unit
@@ -367,6 +463,26 @@ impl Quantity {
         match self {
             Self::One(quantity) => quantity.clone(),
             Self::Cells(cells) => cells.iter().sum(),
+            Self::Groups(groups) => groups.iter().map(|group| group.quantity.total()).sum(),
+        }
+    }
+
+    /// Returns the groups that it is of; none of one that is not divided into such.
+    fn groups(&self) -> &[GroupQuantity] {
+        match self {
+            Self::Groups(groups) => groups,
+            Self::One(_) | Self::Cells(_) => &[],
+        }
+    }
+
+    /// Adds the sum of all cells behind them, where that is rated too.
+    pub(crate) fn with_whole(self, is_rated: bool) -> Self {
+        match (self, is_rated) {
+            (Self::Cells(cells), true) => {
+                let sum = cells.iter().sum();
+                Self::Cells(cells.into_iter().chain([sum]).collect())
+            }
+            (own, _) => own,
         }
     }
 
@@ -380,6 +496,7 @@ impl Quantity {
         let (own, others) = match self {
             Self::One(quantity) => (&[][..], std::slice::from_ref(quantity)),
             Self::Cells(figures) => figures.split_at(figures.len().min(cells)),
+            Self::Groups(_) => (&[][..], &[][..]),
         };
         let billable = |units: &Decimal| units.clone().max(Decimal::zero());
         let own = own.iter().map(billable).chain(std::iter::repeat_with(Decimal::zero));
@@ -391,6 +508,7 @@ impl Quantity {
         match self {
             Self::One(quantity) => std::slice::from_mut(quantity),
             Self::Cells(figures) => figures,
+            Self::Groups(_) => &mut [],
         }
     }
 }

@@ -194,7 +194,7 @@ impl NewPrice {
 
     fn check_charge(&self) -> Result<(), Error> {
         match &self.charge {
-            NewCharge::Of(Charge::Fixed { model, .. }) if model.has_cells() => {
+            NewCharge::Of(Charge::Fixed { model, .. }) if model.is_divided() => {
                 let model = model.model_type();
                 let message = format!(
                     "found {model}, expected a model that needs no events: a fixed price has none"

@@ -181,7 +181,7 @@ impl ScopedAdjustment {
                 Err(Error::constraint(format!("a discount of units is over the fee {id}")))
             }
             (Adjustment::Discount(Discount::Usage(_)), Charge::Usage { model, .. })
-                if model.has_cells() =>
+                if model.is_divided() =>
             {
                 let model = model.model_type();
                 Err(Error::constraint(format!(

@@ -10,6 +10,9 @@ use crate::{MetricId, PricingUnit, expression::Expression, meter::MeterId};
 pub(crate) struct PricedUsage {
     /// The meters that they need.
     pub(crate) meters: Vec<MeterId>,
+    /// Those of them whose groups are not known beforehand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) grouped: Vec<MeterId>,
     /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
     pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
 }
@@ -19,13 +22,18 @@ impl PricedUsage {
     pub(crate) fn of<'p>(
         prices: impl IntoIterator<Item = (&'p Price, Option<&'p Expression>)>,
     ) -> Self {
-        let (mut meters, mut usage_units) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());
+        let (mut meters, mut grouped) = (BTreeSet::new(), BTreeSet::new());
+        let mut usage_units = BTreeMap::<_, BTreeSet<_>>::new();
         for (price, filter) in prices {
-            meters.extend(price.rated_meters(filter, 0).flat_map(|meter| meter.parts()));
+            for meter in price.rated_meters(filter, 0) {
+                meters.extend(meter.parts());
+                grouped.extend(meter.parts().into_iter().filter(|_| meter.has_groups()));
+            }
             if let Charge::Usage { metric_id, .. } = price.charge {
                 usage_units.entry(price.currency.clone()).or_default().insert(metric_id);
             }
         }
-        Self { meters: meters.into_iter().collect(), usage_units }
+        let [meters, grouped] = [meters, grouped].map(|of| of.into_iter().collect());
+        Self { meters, grouped, usage_units }
     }
 }

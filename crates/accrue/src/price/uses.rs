@@ -21,7 +21,7 @@ impl NewPrice {
         }
         let function = metric.sql.function();
         let model = self.charge.model();
-        if model.has_cells() && matches!(function, Function::Latest(_)) {
+        if model.is_divided() && matches!(function, Function::Latest(_)) {
             let model = model.model_type();
             let detail = format!("a {model} cannot rate the latest value of a property");
             return Err(Error::constraint(detail));

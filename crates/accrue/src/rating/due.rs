@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     AdjustmentIntervalId, Decimal, PriceId, Timeframe, Timestamp,
-    meter::CellId,
     price::{Adjustment, BillingMode, Discount, Part, Quantity},
     time::INSTANT,
 };
@@ -147,7 +146,7 @@ impl RateCard {
 
     /// Returns what each interval of a fee in advance comes to before an instant; nothing for others.
     pub(crate) fn in_advance_until(&self, until: Timestamp) -> Vec<Decimal> {
-        let nothing_used = |_: Timeframe, _: Timestamp, _: CellId| None;
+        let nothing_used = |_: Timeframe, _: Timestamp| None;
         let past = Timeframe::before(until);
         let lines = super::rate(self, &nothing_used, &[past], until).into_iter().flatten();
         let totals = self.intervals.iter().zip(lines).map(|(of, line)| match of.billing_mode() {
@@ -159,7 +158,7 @@ impl RateCard {
 
     /// Tells whether nothing falls due at an instant but less of fees in advance.
     pub(crate) fn only_takes_back(&self, at: Timestamp) -> bool {
-        let due = self.due(&|_, _, _| None, at);
+        let due = self.due(&|_, _| None, at);
         due.lines.iter().all(|line| {
             let interval = self.intervals.get(line.interval);
             line.subtotal.is_negative()
@@ -195,7 +194,7 @@ impl RateCard {
 
     /// Tells whether something falls due at an instant, whatever was used.
     fn has_due(&self, at: Timestamp) -> bool {
-        !self.due(&|_, _, _| None, at).lines.is_empty()
+        !self.due(&|_, _| None, at).lines.is_empty()
     }
 
     /// Tells whether usage falls due at an instant.

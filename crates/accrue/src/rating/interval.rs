@@ -3,16 +3,16 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Decimal, Timeframe, Timestamp,
     expression::Expression,
-    meter::CellId,
     price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
+    usage::Figures,
 };
 
-/// A price while it is in force, with the cells that its quantity is added up under: none for a fee.
+/// A price while it is in force, with the figures that its usage is rated by.
 #[derive(Clone, Debug)]
 pub(crate) struct RatedInterval {
     pub(crate) price: Arc<Price>,
-    pub(crate) cells: Vec<CellId>,
+    pub(crate) figures: Figures,
     /// Quantities of a fee, from each instant on.
     pub(super) quantities: BTreeMap<Timestamp, Decimal>,
     pub(super) periods: BillingPeriods,
@@ -39,13 +39,13 @@ impl RatedInterval {
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
-        let cells = price.cells(interval.filter.as_ref());
+        let figures = Figures::of(&price, interval.filter.as_ref());
         let filter = interval.filter.clone();
-        Self { cells, price, quantities, periods, is_once, is_whole, is_trial, invoicing, filter }
+        Self { figures, price, quantities, periods, is_once, is_whole, is_trial, invoicing, filter }
     }
 
     pub(super) fn is_fee(&self) -> bool {
-        self.cells.is_empty()
+        self.price.charge.is_fixed()
     }
 
     pub(super) fn billing_mode(&self) -> BillingMode {

@@ -105,9 +105,9 @@ impl RatedInterval {
         if to <= period.start() {
             return Charged::default();
         }
-        let figures: Vec<_> = self.cells.iter().map(|cell| used(period, to, *cell)).collect();
-        let is_used = figures.iter().any(Option::is_some);
-        let quantity = Quantity::of(figures.into_iter().map(Option::unwrap_or_default));
+        let total = used(period, to);
+        let is_used = total.as_deref().is_some_and(|total| self.figures.are_there(total));
+        let quantity = self.figures.quantity(total.as_deref());
         let Rating { amount: subtotal, parts } = self.rate(&quantity, period, until);
         let top_up = self.top_up(&quantity, period, until);
         let quantity = self.price.charge.model().line_quantity(&quantity);
@@ -127,7 +127,7 @@ impl RatedInterval {
     pub(super) fn rate(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Rating {
         let model = self.price.charge.model();
         let rating = match self.has_minimum(period, until) {
-            true => model.rate(quantity),
+            true => model.rate_ended(quantity, self.share(period)),
             false => model.rate_so_far(quantity),
         };
         match model.is_prorated() {
@@ -137,7 +137,7 @@ impl RatedInterval {
     }
 
     /// Tells whether a minimum of the model counts: once the period is over, of one that is no trial.
-    fn has_minimum(&self, period: Timeframe, until: Until) -> bool {
+    pub(super) fn has_minimum(&self, period: Timeframe, until: Until) -> bool {
         until.has_ended(period.end()) && !self.is_trial
     }
 
@@ -148,7 +148,7 @@ impl RatedInterval {
         }
         let model = self.price.charge.model();
         let amount = model.amount(quantity);
-        let top_up = model.top_up(quantity, &amount);
+        let top_up = model.top_up(quantity, &amount, self.share(period));
         self.served(&amount + &top_up, period) - self.served(amount, period)
     }
 

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::{
     Amounts, Line, RateCard, Used,
+    groups::RunningGroups,
     interval::RatedInterval,
     joint::{Joint, Totals},
     line::Member,
@@ -9,8 +10,9 @@ use super::{
 };
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
-    meter::CellId,
+    meter::{CellId, InGroup},
     price::{Price, Quantity},
+    usage::Figures,
 };
 
 /// Running amounts of a timeframe, followed while events are added: constant work for each.
@@ -53,8 +55,10 @@ struct Cumulative {
 
 #[derive(Clone, Debug, Default)]
 struct RunningMember {
-    /// Usage of each cell; none for a fee.
+    /// Usage of each cell; none for a fee, and of groups.
     quantity: Option<Quantity>,
+    /// Usage of groups, of a model that has such.
+    groups: Option<RunningGroups>,
     /// Amount of each cell, of a model whose cells add up.
     cells: Vec<Decimal>,
     /// Amount of the quantity on all days of a cycle, as long as the period runs.
@@ -126,9 +130,10 @@ impl Running {
         let fees = fees.into_iter().flatten();
         for ((line, interval), fee) in lines.iter_mut().zip(&card.intervals).zip(fees) {
             line.amounts = fee.amounts();
-            let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
             if !line.periods.is_empty() {
-                line.is_used = interval.cells.iter().any(is_used);
+                let total = used(timeframe, timeframe.end());
+                line.is_used =
+                    total.as_deref().is_some_and(|total| interval.figures.are_there(total));
                 line.sum_up(&joints);
             }
         }
@@ -139,7 +144,7 @@ impl Running {
     pub(crate) fn follow(
         &mut self,
         at: Timestamp,
-        moved: &[CellId],
+        moved: &[InGroup<'_>],
         used: &Used<'_>,
     ) -> Vec<Moved> {
         let mut lines = Vec::new();
@@ -314,12 +319,12 @@ impl RunningJoint {
         &mut self,
         card: &RateCard,
         at: Timestamp,
-        moved: &[CellId],
+        moved: &[InGroup<'_>],
         used: &Used<'_>,
     ) -> Vec<usize> {
         let holds = |member: &Member| {
             let interval = card.intervals.get(member.interval);
-            let rates = |of: &RatedInterval| of.cells.iter().any(|cell| moved.contains(cell));
+            let rates = |of: &RatedInterval| moved.iter().any(|place| of.figures.count(*place));
             member.period.contains(at) && interval.is_some_and(rates)
         };
         let members = self.joint.members.iter().enumerate().filter(|(_, member)| holds(member));
@@ -360,7 +365,7 @@ impl Cumulative {
         card: &RateCard,
         joint: &Joint,
         places: &[usize],
-        moved: &[CellId],
+        moved: &[InGroup<'_>],
         used: &Used<'_>,
     ) {
         for place in places {
@@ -402,10 +407,13 @@ impl RunningMember {
             // Nothing can be used of it up to there.
             return Self::default();
         }
-        let figures = interval.cells.iter();
-        let figures =
-            figures.map(|cell| used(member.period, until.used, *cell).unwrap_or_default());
-        let mut quantity = Quantity::of(figures);
+        let total = used(member.period, until.used);
+        if let Some(groups) = RunningGroups::new(interval, member.period, total.as_deref()) {
+            let mut new = Self { groups: Some(groups), ..Self::default() };
+            new.rate(interval, member, until);
+            return new;
+        }
+        let mut quantity = interval.figures.quantity(total.as_deref());
         let model = interval.price.charge.model();
         let cells = quantity.figures_mut().iter().enumerate();
         let cells = cells.filter_map(|(index, units)| model.cell_amount(index, units)).collect();
@@ -421,14 +429,22 @@ impl RunningMember {
         interval: &RatedInterval,
         member: &Member,
         until: Until,
-        moved: &[CellId],
+        moved: &[InGroup<'_>],
         used: &Used<'_>,
     ) {
+        let Some(total) = used(member.period, until.used) else { return };
+        if let Some(groups) = &mut self.groups {
+            groups.follow(interval, member.period, moved, &total);
+            self.rate(interval, member, until);
+            return;
+        }
         let Some(quantity) = &mut self.quantity else { return };
+        let Figures::Cells(cells) = &interval.figures else { return };
         let model = interval.price.charge.model();
-        let cells = interval.cells.iter().zip(quantity.figures_mut()).enumerate();
-        for (index, (cell, units)) in cells.filter(|(_, (cell, _))| moved.contains(cell)) {
-            *units = used(member.period, until.used, *cell).unwrap_or_default();
+        let cells = cells.iter().zip(quantity.figures_mut()).enumerate();
+        let has_moved = |own: &CellId| moved.iter().any(|place| place.cell == *own);
+        for (index, (cell, units)) in cells.filter(|(_, (cell, _))| has_moved(cell)) {
+            *units = total.figure(*cell).unwrap_or_default();
             if let Some(amount) = self.cells.get_mut(index)
                 && let Some(after) = model.cell_amount(index, units)
             {
@@ -444,6 +460,16 @@ impl RunningMember {
 
     /// Rates the amount at an instant: what a minimum of the model adds is there once the period is over.
     fn rate(&mut self, interval: &RatedInterval, member: &Member, until: Until) {
+        if let Some(RunningGroups { sum, .. }) = &self.groups {
+            self.spent = sum.amount.clone();
+            self.subtotal = match interval.has_minimum(member.period, until) {
+                true => sum.ended.clone(),
+                false => sum.amount.clone(),
+            };
+            self.is_charged = self.subtotal != self.spent;
+            self.rated = self.subtotal.clone();
+            return;
+        }
         let Some(quantity) = &self.quantity else { return };
         let top_up = interval.top_up(quantity, member.period, until);
         self.is_charged = !top_up.is_zero();

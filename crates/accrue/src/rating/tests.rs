@@ -2,6 +2,7 @@
 
 mod adjustments;
 mod due;
+mod groups;
 mod models;
 mod oracle;
 
@@ -12,7 +13,9 @@ use proptest::prelude::*;
 use self::models::model;
 use super::*;
 use crate::{
-    AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PropertyName,
+    AdjustmentIntervalId, Currency, Decimal, Fraction, ItemId, MetricId, Name, PriceId,
+    PropertyName,
+    meter::{CellId, InGroup, MeterId, Values},
     price::{
         Adjustment, Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount,
         DiscountTier, Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
@@ -23,6 +26,13 @@ use crate::{
     },
     usage::{Aggregate, Total},
 };
+
+/// A cell, with its group where it is of one.
+type Place = (CellId, Option<(MeterId, Values)>);
+
+fn in_group((cell, group): &Place) -> InGroup<'_> {
+    InGroup { cell: *cell, group: group.as_ref().map(|(meter, values)| (*meter, values)) }
+}
 
 fn number(text: &str) -> Decimal {
     Decimal::parse(text).unwrap()
@@ -121,8 +131,15 @@ fn rate_one(card: &RateCard, used: &Used<'_>, timeframe: Timeframe, now: Timesta
     rate(card, used, &[timeframe], now).remove(0)
 }
 
-fn nothing(_: Timeframe, _: Timestamp, _: CellId) -> Option<Decimal> {
+fn nothing<'a>(_: Timeframe, _: Timestamp) -> Option<Cow<'a, Total>> {
     None
+}
+
+/// A total of so much of the metric.
+fn metric<'a>(figure: Decimal) -> Option<Cow<'a, Total>> {
+    let mut total = Total::default();
+    total.add(METRIC.into(), Aggregate::Sum(figure));
+    Some(Cow::Owned(total))
 }
 
 #[test]
@@ -151,7 +168,7 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     let charge = Charge::Usage { metric_id: METRIC, model };
     let adjustments = Adjustments { minimum: Some(number("31")), ..Adjustments::default() };
     let card = card(charge, Cadence::Monthly, adjustments);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(Decimal::from(10));
+    let used = |_: Timeframe, _: Timestamp| metric(Decimal::from(10));
     let (first, end) = ("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
     let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
         let amounts = rate_one(&card, used, span(first, end), at(now))[0].amounts();
@@ -205,9 +222,9 @@ fn timeframes_need_not_adjoin() {
     let charge = Charge::Usage { metric_id: METRIC, model: Model::Tiered(Tiered::new(tiers)) };
     let card = card(charge, Cadence::Quarterly, Adjustments::default());
     // One unit a day.
-    let used = |period: Timeframe, to: Timestamp, _: CellId| {
+    let used = |period: Timeframe, to: Timestamp| {
         let days = to.to_jiff().duration_since(period.start().to_jiff()).as_hours() / 24;
-        Some(Decimal::from(days))
+        metric(Decimal::from(days))
     };
     let days = |from, to| Timeframe::new(day(from), day(to)).unwrap();
     // The first quarter ends with May: 83 days.
@@ -232,30 +249,30 @@ proptest! {
         steps in prop::collection::vec((0_usize..3, 0_u64..60, -30_i32..60), 0..12),
         (month, now) in (0_usize..3, 0_u64..100),
     ) {
-        if model.has_cells() {
+        if model.is_divided() {
             adjustments.discounts.retain(|discount| !matches!(discount, Discount::Usage(_)));
         }
         let charge = Charge::Usage { metric_id: METRIC, model };
         let card = card(charge, cadence, adjustments);
-        let meters = card.intervals[0].cells.clone();
+        let places = card.intervals[0].figures.places();
         let months = ["2026-03-10", "2026-04-01", "2026-05-01", "2026-06-01"];
         let [start, end] = [month, month + 1].map(|of| at(&format!("{}T00:00:00Z", months[of])));
         let (timeframe, now) = (span_of(start, end), day(now));
         let log = std::cell::RefCell::new(Vec::new());
-        let used = |period: Timeframe, to: Timestamp, cell: CellId| {
+        let used = |period: Timeframe, to: Timestamp| {
             let mut total = Total::default();
-            let within = |of: &&(Timestamp, CellId, Decimal)| period.start() <= of.0 && of.0 < to;
-            for (_, cell, more) in log.borrow().iter().filter(within) {
-                total.add(*cell, Aggregate::Sum(more.clone()));
+            let within = |of: &&(Timestamp, usize, Decimal)| period.start() <= of.0 && of.0 < to;
+            for (_, place, more) in log.borrow().iter().filter(within) {
+                total.add_in(in_group(&places[*place]), Aggregate::Sum(more.clone()));
             }
-            total.figure(cell)
+            (!total.is_empty()).then_some(Cow::Owned(total))
         };
         let mut running = Running::new(Arc::clone(&card), timeframe, &used, now);
         let mut moved_by = Decimal::zero();
         for (cell, at, more) in steps {
-            let cell = meters[cell.min(meters.len() - 1)];
-            log.borrow_mut().push((day(at), cell, number(&more.to_string())));
-            let moved = running.follow(day(at), &[cell], &used);
+            let place = cell.min(places.len() - 1);
+            log.borrow_mut().push((day(at), place, number(&more.to_string())));
+            let moved = running.follow(day(at), &[in_group(&places[place])], &used);
             let drawn = running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
             moved_by += drawn.into_iter().map(|(_, amount)| amount).sum::<Decimal>();
             let line = &rate_one(&card, &used, timeframe, now)[0];

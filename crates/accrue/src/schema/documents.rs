@@ -19,7 +19,10 @@ pub(crate) use super::{
     plan::{Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
     subscription::{RequestPart, SubscriptionOf, Terms},
-    usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
+    usage::{
+        Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, GroupSumsEntry,
+        GroupTotalEntry, TotalEntry,
+    },
 };
 
 /// A row that only its key says something with.

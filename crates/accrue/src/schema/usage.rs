@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MetricId, Timestamp,
-    meter::{CellHash, Values},
-    usage::Aggregate,
+    meter::{CellHash, MeterId, SumId, Values},
+    price::GroupSum,
+    usage::{Aggregate, GroupCells},
 };
 
 /// When events of a customer were amended and deprecated, as far as that is counted.
@@ -57,6 +58,23 @@ pub(crate) struct GroupCount {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TotalEntry {
     pub(crate) total: BTreeMap<MetricId, Aggregate>,
+}
+
+/// What a group of a meter adds up to in a stretch of a subscription's life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupTotalEntry {
+    pub(crate) meter: MeterId,
+    pub(crate) values: Values,
+    pub(crate) cells: GroupCells,
+}
+
+/// How many groups each meter has in a stretch of a subscription's life, and what prices make of them: of which
+/// that is not there it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupSumsEntry {
+    pub(crate) counts: BTreeMap<MeterId, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) sums: BTreeMap<SumId, GroupSum>,
 }
 
 /// What the cells of the matrices of a billing period add up to.

@@ -7,7 +7,7 @@ use super::reading::{Group, Reading};
 use crate::{
     Error, EventKey, MetricId,
     expression::{Expression, Fields},
-    meter::{CellId, Meter, MeterId, Place, Values},
+    meter::{CellId, InGroup, Meter, MeterId, Place, Values},
     metric::{Function, Metric},
 };
 
@@ -106,11 +106,6 @@ impl Meters {
         Self { filter, ..self }
     }
 
-    /// Returns the groups that are known, each with the meter, or the part of one, that it is of.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (MeterId, &Values)> {
-        self.groups.iter().flat_map(|(meter, groups)| groups.iter().map(|of| (*meter, of)))
-    }
-
     /// Adds groups that there are.
     pub(crate) fn in_groups(self, groups: BTreeMap<MeterId, BTreeSet<Values>>) -> Self {
         Self { groups, ..self }
@@ -177,31 +172,38 @@ impl Meters {
     }
 
     /// Returns the cells that are plain aggregates, of all groups that are known.
-    pub(crate) fn added_up(&self) -> impl Iterator<Item = CellId> {
+    pub(crate) fn added_up(&self) -> impl Iterator<Item = InGroup<'_>> {
         self.cells(|function| !matches!(function, Function::CountDistinct(_)))
     }
 
     /// Returns the cells that count distinct values, of all groups that are known.
-    pub(crate) fn distinct(&self) -> impl Iterator<Item = CellId> {
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = InGroup<'_>> {
         self.cells(|function| matches!(function, Function::CountDistinct(_)))
     }
 
-    fn cells(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = CellId> {
+    fn cells(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = InGroup<'_>> {
         let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
         metrics.flat_map(|metric| {
             let divided = self.divided(metric).flat_map(|meter| self.cells_of(meter));
-            let own = self.has(metric).then(|| metric.id.into());
+            let own = self.has(metric).then(|| CellId::from(metric.id).into());
             divided.chain(own)
         })
     }
 
-    fn cells_of(&self, meter: &Meter) -> Vec<CellId> {
+    fn cells_of(&self, meter: &Meter) -> Vec<InGroup<'_>> {
         if !meter.has_groups() {
             let known = meter.known_groups();
-            return known.iter().flat_map(|values| meter.all_cells(values)).collect();
+            let cells = known.iter().flat_map(|values| meter.all_cells(values));
+            return cells.map(InGroup::from).collect();
         }
-        let parts = meter.parts().into_iter();
-        let known = parts.flat_map(|part| self.groups.get(&part).into_iter().flatten());
-        known.flat_map(|values| meter.all_cells(values)).collect()
+        let known = meter.parts().into_iter().flat_map(|part| {
+            let groups = self.groups.get(&part).into_iter().flatten();
+            groups.map(move |values| (part, values))
+        });
+        let cells = known.flat_map(|(part, values)| {
+            let cells = meter.all_cells(values).into_iter();
+            cells.map(move |cell| InGroup { cell, group: Some((part, values)) })
+        });
+        cells.collect()
     }
 }

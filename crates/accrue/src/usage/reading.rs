@@ -1,7 +1,7 @@
 use super::aggregate::{Aggregate, Latest};
 use crate::{
     EventKey, MetricId, Timestamp,
-    meter::{CellHash, CellId, MeterId, Values},
+    meter::{CellHash, CellId, InGroup, MeterId, Values},
     metric::{Contribution, Function},
 };
 
@@ -32,10 +32,26 @@ pub(crate) enum Amount {
     Distinct(Digest),
 }
 
+impl Amount {
+    /// Tells whether no figure becomes smaller by it.
+    pub(crate) fn only_rises(&self) -> bool {
+        match self {
+            Self::Plain(amount) => amount.only_rises(),
+            Self::Distinct(_) => true,
+        }
+    }
+}
+
 /// Digest that identifies a distinct value.
 pub(crate) type Digest = [u8; 32];
 
 impl Reading {
+    /// Returns the cell that it is added to, with its group.
+    pub(crate) fn place(&self) -> InGroup<'_> {
+        let group = self.meter.zip(self.group.as_ref().map(|of| &of.values));
+        InGroup { cell: self.cell, group }
+    }
+
     /// Reads the contribution of an event to a metric.
     pub(crate) fn new(
         metric_id: MetricId,

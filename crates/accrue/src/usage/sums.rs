@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::aggregate::Aggregate;
-use crate::meter::CellId;
+use crate::meter::{CellId, InGroup, MeterId, Values};
 
 /// What the readings of many events add up to, by cell.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Sums {
 #[derive(Debug)]
 struct Sum {
     cell: CellId,
+    /// Group that it is a cell of, where its meter has groups.
+    group: Option<(MeterId, Values)>,
     aggregate: Aggregate,
     /// Whether no figure becomes smaller by any of them.
     only_rises: bool,
@@ -30,7 +32,7 @@ impl Sums {
     }
 
     /// Adds the amount of a reading to what it is for a cell.
-    pub(crate) fn add(&mut self, cell: CellId, amount: &Aggregate) {
+    pub(crate) fn add(&mut self, InGroup { cell, group }: InGroup<'_>, amount: &Aggregate) {
         let is_next = self.cells.get(self.next).is_some_and(|sum| sum.cell == cell);
         let place = if is_next { Some(self.next) } else { self.places.get(&cell).copied() };
         self.next = place.unwrap_or(self.cells.len()).saturating_add(1);
@@ -42,7 +44,8 @@ impl Sums {
             None => {
                 self.places.insert(cell, self.cells.len());
                 let (aggregate, only_rises) = (amount.clone(), amount.only_rises());
-                self.cells.push(Sum { cell, aggregate, only_rises });
+                let group = group.map(|(meter, values)| (meter, values.clone()));
+                self.cells.push(Sum { cell, group, aggregate, only_rises });
             }
         }
     }
@@ -63,7 +66,10 @@ impl Sums {
     }
 
     /// Returns what the readings of each cell add up to.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (CellId, &Aggregate)> {
-        self.cells.iter().map(|sum| (sum.cell, &sum.aggregate))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (InGroup<'_>, &Aggregate)> {
+        self.cells.iter().map(|sum| {
+            let group = sum.group.as_ref().map(|(meter, values)| (*meter, values));
+            (InGroup { cell: sum.cell, group }, &sum.aggregate)
+        })
     }
 }

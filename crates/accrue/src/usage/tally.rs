@@ -3,13 +3,14 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use super::{
     aggregate::Aggregate,
     distinct_index::Seen,
+    group_figures::GroupFigures,
     reading::{Amount, Digest, Reading},
     stretch::{FourWeeks, Window},
     sums::Sums,
 };
 use crate::{
     Decimal, MetricId, Timestamp,
-    meter::{CellHash, CellId, MeterId, Values},
+    meter::{CellHash, CellId, InGroup, MeterId, Values},
 };
 
 /// Aggregates of a billing period of a subscription, or of any timeframe: of all meters that have anything.
@@ -17,12 +18,14 @@ use crate::{
 pub(crate) struct Total {
     pub(crate) metrics: BTreeMap<MetricId, Aggregate>,
     pub(crate) cells: BTreeMap<CellHash, Aggregate>,
+    /// What groups have that are not known beforehand.
+    pub(crate) groups: GroupFigures,
 }
 
 impl Total {
     /// Tells whether nothing was added to it.
     pub(crate) fn is_empty(&self) -> bool {
-        self.metrics.is_empty() && self.cells.is_empty()
+        self.metrics.is_empty() && self.cells.is_empty() && self.groups.is_empty()
     }
 
     pub(crate) fn add(&mut self, cell: CellId, amount: Aggregate) {
@@ -32,12 +35,26 @@ impl Total {
         }
     }
 
-    /// Adds what some readings add up to.
-    pub(crate) fn add_all(&mut self, sums: &Sums) {
-        sums.iter().for_each(|(cell, amount)| self.add(cell, amount.clone()));
+    /// Adds to a cell, or to that of a group.
+    pub(crate) fn add_in(&mut self, InGroup { cell, group }: InGroup<'_>, amount: Aggregate) {
+        match (group, cell) {
+            (Some(group), CellId::Cell(cell)) => self.groups.add(group, cell, amount),
+            _ => self.add(cell, amount),
+        }
     }
 
-    /// Returns how many aggregates there are.
+    /// Adds what some readings add up to.
+    pub(crate) fn add_all(&mut self, sums: &Sums) {
+        sums.iter().for_each(|(place, amount)| self.add_in(place, amount.clone()));
+    }
+
+    /// Returns what lies in no group.
+    pub(crate) fn without_groups(&self) -> Self {
+        let (metrics, cells) = (self.metrics.clone(), self.cells.clone());
+        Self { metrics, cells, groups: GroupFigures::default() }
+    }
+
+    /// Returns how many aggregates there are of what lies in no group.
     pub(crate) fn count(&self) -> usize {
         self.metrics.len().saturating_add(self.cells.len())
     }
@@ -86,7 +103,7 @@ impl Total {
 }
 
 /// Adds to an aggregate, or begins one.
-fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
+pub(super) fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
     match entry {
         Entry::Occupied(mut aggregate) => aggregate.get_mut().add(&amount),
         Entry::Vacant(vacant) => {

@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod groups;
 mod licenses;
 mod messages;
 mod people;
@@ -92,6 +93,7 @@ fn story() -> Fixture {
     plan_changes::change(&fixture, &sum);
     bills::stage(&fixture);
     licenses::give(&fixture, &sum);
+    groups::used(&fixture, &sum);
     fixture
 }
 
@@ -377,5 +379,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 21);
+    assert_eq!(prices.sum::<usize>(), 22);
 }

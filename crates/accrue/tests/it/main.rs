@@ -89,6 +89,7 @@ mod messages;
 mod migrations;
 mod moved_subscriptions;
 mod one_off;
+mod open_groups;
 mod open_usage;
 mod overage_rates;
 mod own_prices;

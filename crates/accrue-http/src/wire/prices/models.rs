@@ -3,6 +3,7 @@
 
 mod both;
 mod cells;
+mod groups;
 mod scalar;
 
 use accrue::price::Model;
@@ -15,20 +16,7 @@ use crate::{
 };
 
 /// Types of models that the wire knows and that are not built (wire 5.2).
-pub(super) const NOT_BUILT: &[&str] = &[
-    "cumulative_grouped_allocation",
-    "daily_credit_allowance",
-    "event_output",
-    "grouped_allocation",
-    "grouped_tiered",
-    "grouped_tiered_package",
-    "grouped_with_metered_minimum",
-    "grouped_with_min_max_thresholds",
-    "grouped_with_prorated_minimum",
-    "max_group_tiered_package",
-    "minimum_composite",
-    "percent",
-];
+pub(super) const NOT_BUILT: &[&str] = &["minimum_composite", "percent"];
 
 /// The type of a model that is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +102,16 @@ models! {
     ScalableMatrixWithTieredPricing = "scalable_matrix_with_tiered_pricing", "scalable_matrix_with_tiered_pricing_config";
     CumulativeGroupedBulk = "cumulative_grouped_bulk", "cumulative_grouped_bulk_config";
     MeteredAllowance = "metered_allowance", "metered_allowance_config";
+    GroupedTiered = "grouped_tiered", "grouped_tiered_config";
+    CumulativeGroupedAllocation = "cumulative_grouped_allocation", "cumulative_grouped_allocation_config";
+    DailyCreditAllowance = "daily_credit_allowance", "daily_credit_allowance_config";
+    EventOutput = "event_output", "event_output_config";
+    GroupedAllocation = "grouped_allocation", "grouped_allocation_config";
+    GroupedTieredPackage = "grouped_tiered_package", "grouped_tiered_package_config";
+    GroupedWithMeteredMinimum = "grouped_with_metered_minimum", "grouped_with_metered_minimum_config";
+    GroupedWithMinMaxThresholds = "grouped_with_min_max_thresholds", "grouped_with_min_max_thresholds_config";
+    GroupedWithProratedMinimum = "grouped_with_prorated_minimum", "grouped_with_prorated_minimum_config";
+    MaxGroupTieredPackage = "max_group_tiered_package", "max_group_tiered_package_config";
 }
 
 impl Describe for ModelType {

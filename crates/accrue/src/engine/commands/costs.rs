@@ -1,6 +1,7 @@
 //! Costs of subscriptions and customers in any timeframe.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
@@ -190,10 +191,8 @@ pub(in crate::engine) async fn costs(
     let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
     for slots in slots.chunks(SLOTS_TOGETHER) {
         let used = used_in(tx, entry, &card, &meters, slots, &mut sums).await?;
-        let figure = |period: Timeframe, to: Timestamp, cell| {
-            used.get(&(period, to)).and_then(|total| total.figure(cell))
-        };
-        let lines = rate(&card, &figure, slots, tx.now);
+        let used = |period: Timeframe, to: Timestamp| used.get(&(period, to)).map(Cow::Borrowed);
+        let lines = rate(&card, &used, slots, tx.now);
         let rated = slots.iter().zip(lines);
         costs.extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
         let rated = slots.len().saturating_mul(card.intervals.len());

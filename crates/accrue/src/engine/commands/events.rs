@@ -26,11 +26,12 @@ use crate::{
         },
         time::{corrections, drawing, thresholds},
     },
+    error::RefusedEvent,
     idempotency::Fingerprint,
     limits,
     period::{Change, Periods},
     schema::{CustomerHead, Owner},
-    usage::{Incoming, Ingestion, Tally, identity},
+    usage::{Event, Incoming, Ingestion, Tally, identity},
 };
 
 impl Account {
@@ -77,6 +78,26 @@ struct Ingest {
     events: Vec<Incoming>,
 }
 
+impl Ingest {
+    /// Refuses events of the batch, each with what is wrong with it; accepts it where there are none.
+    fn refuse(&self, wrong: Vec<(&Event, String)>) -> Result<(), Error> {
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let refused = wrong.into_iter().map(|(event, reason)| {
+            let key = &event.idempotency_key;
+            let is_own =
+                |of: &Incoming| matches!(of, Incoming::Event(of) if of.idempotency_key == *key);
+            RefusedEvent {
+                index: self.events.iter().position(is_own).unwrap_or_default(),
+                idempotency_key: Some(key.to_string()),
+                reasons: vec![reason],
+            }
+        });
+        Err(Error::refused(refused.collect()))
+    }
+}
+
 #[async_trait]
 impl Command for Ingest {
     type Outcome = Ingestion;
@@ -105,6 +126,7 @@ impl Command for Ingest {
         share::fetch_ledgers(tx, &shares).await?;
         for share in &mut shares {
             let (mut tally, mut periods) = share.load(tx, &meters).await?;
+            self.refuse(share.beyond_groups(&periods))?;
             let mut ledgers = share.ledgers(tx).await?;
             match share.taken_together(tx, &periods, &mut ledgers).await? {
                 Some(taken) => {

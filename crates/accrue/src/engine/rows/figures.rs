@@ -1,6 +1,6 @@
 //! Figures of any timeframe, from buckets and the events of the windows that are cut.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use crate::{
     CustomerId, Error, Pace, Timeframe,
@@ -10,7 +10,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    meter::{CellId, MeterId, Values},
+    meter::{CellId, InGroup},
     schema::{self, CustomerHead},
     usage::{Aggregate, Amount, Cut, Digest, Meters, Reading, Total},
 };
@@ -21,25 +21,20 @@ pub(in crate::engine) struct Running {
     pub(in crate::engine) total: Total,
     /// The distinct values among them.
     pub(in crate::engine) distinct: HashSet<(CellId, Digest)>,
-    /// The groups that they may be in, of meters that have some.
-    pub(in crate::engine) groups: BTreeSet<(MeterId, Values)>,
 }
 
 impl Running {
     /// Adds what an event contributes.
-    pub(in crate::engine) fn add(&mut self, reading: Reading) {
-        if let (Some(meter), Some(group)) = (reading.meter, reading.group) {
-            self.groups.insert((meter, group.values));
-        }
-        match reading.amount {
-            Amount::Plain(amount) => self.total.add(reading.cell, amount),
-            Amount::Distinct(digest) => self.see(reading.cell, digest),
+    pub(in crate::engine) fn add(&mut self, reading: &Reading) {
+        match &reading.amount {
+            Amount::Plain(amount) => self.total.add_in(reading.place(), amount.clone()),
+            Amount::Distinct(digest) => self.see(reading.place(), *digest),
         }
     }
 
-    fn see(&mut self, cell: CellId, digest: Digest) {
-        if self.distinct.insert((cell, digest)) {
-            self.total.add(cell, Aggregate::Distinct(1));
+    fn see(&mut self, place: InGroup<'_>, digest: Digest) {
+        if self.distinct.insert((place.cell, digest)) {
+            self.total.add_in(place, Aggregate::Distinct(1));
         }
     }
 }
@@ -51,19 +46,9 @@ pub(in crate::engine) async fn total_between(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<Total, Error> {
-    Ok(running_between(tx, customer, meters, timeframe).await?.total)
-}
-
-/// Returns the same with the groups that the events may be in.
-pub(in crate::engine) async fn running_between(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    meters: &Meters,
-    timeframe: Timeframe,
-) -> Result<Running, Error> {
     let mut running = Running::default();
     run_on(tx, &mut running, customer, meters, timeframe).await?;
-    Ok(running)
+    Ok(running.total)
 }
 
 /// The same by metrics that they are measured by: no event is read but those of the two windows.
@@ -110,7 +95,7 @@ async fn run_on_events(
     timeframe: Timeframe,
 ) -> Result<(), Error> {
     let read = |_: &Fields<'_>, readings: Vec<Reading>| {
-        readings.into_iter().for_each(|reading| running.add(reading));
+        readings.iter().for_each(|reading| running.add(reading));
         Ok(())
     };
     visible::each_event(tx, customer, timeframe, meters, read).await
@@ -127,31 +112,30 @@ async fn run_on_measured(
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;
-    running.groups.extend(meters.groups().map(|(meter, values)| (meter, values.clone())));
     let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
     let (account, limit) = (tx.account, limits::SCAN_ROWS);
-    for cell in meters.added_up() {
+    for place in meters.added_up() {
         for (window, slot, aggregate) in
-            buckets::buckets_between(tx, &guard, cell, cut.whole).await?
+            buckets::buckets_between(tx, &guard, place.cell, cut.whole).await?
         {
             tx.pace.spend(Pace::ROW).await;
             if bucket_slots.of(window) == slot {
-                running.total.add(cell, aggregate);
+                running.total.add_in(place, aggregate);
             }
         }
     }
-    for cell in meters.distinct() {
-        let scan = schema::distinct_values(account, customer, cell, cut.whole, limit);
+    for place in meters.distinct() {
+        let scan = schema::distinct_values(account, customer, place.cell, cut.whole, limit);
         for (key, _) in guard.range_all(tx, scan).await? {
             tx.pace.spend(Pace::ROW).await;
             let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
             if bucket_slots.of(window) == bucket_slot {
-                running.see(cell, digest);
+                running.see(place, digest);
             }
         }
     }
     for reading in partial_readings(tx, customer, &meters, cut).await? {
-        running.add(reading);
+        running.add(&reading);
     }
     Ok(())
 }

@@ -8,16 +8,22 @@ use crate::{
     credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, buckets, outbox, plans, prices, subscriptions},
+        rows::{
+            account, buckets, outbox,
+            period_groups::{self, Touched},
+            plans, prices, subscriptions,
+        },
     },
+    meter::{MeterId, SumId},
     period::{
         BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
     },
+    price::GroupSum,
     rating::RateCard,
     schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
     subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
-    usage::Total,
+    usage::{GroupFigures, Total},
 };
 
 /// What is to be known of billing periods.
@@ -29,6 +35,16 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) draws_in: &'a [PricingUnit],
     /// Threshold of what usage may come to before it is invoiced.
     pub(in crate::engine) threshold: Option<&'a Threshold>,
+    /// Groups that events are in, where no others are to be known; none where all are.
+    pub(in crate::engine) touched: Option<Touched<'a>>,
+}
+
+impl Wanted<'_> {
+    /// Tells whether somebody asks what usage costs.
+    fn are_rated(self) -> bool {
+        let is_watched = || self.alerts.iter().any(|alert| alert.condition.is_on_cost());
+        !self.draws_in.is_empty() || self.threshold.is_some() || is_watched()
+    }
 }
 
 /// A subscription whose billing periods are read.
@@ -46,6 +62,11 @@ impl Subscribed<'_> {
     fn has_cells(self) -> bool {
         !self.version.priced_of(self.entry).meters.is_empty()
     }
+
+    /// Returns the meters whose groups its prices rate.
+    fn grouped(&self) -> &[MeterId] {
+        &self.version.priced_of(self.entry).grouped
+    }
 }
 
 /// Names the rows that the states of some billing periods are in, as of an instant.
@@ -54,7 +75,7 @@ pub(in crate::engine) fn period_keys(
     head: &CustomerHead,
     of: Subscribed<'_>,
     billing: &[Timeframe],
-    alerts: &[Alert],
+    Wanted { alerts, touched, .. }: Wanted<'_>,
     at: Timestamp,
 ) -> Vec<Key> {
     let entry = of.entry;
@@ -62,7 +83,11 @@ pub(in crate::engine) fn period_keys(
     let new = new_parts(entry, billing, at).into_values();
     let stretches = entry.stretches_on(of.grid, billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
-    for key in stretches.filter(|key| head.usage.total(id, *key).is_none()) {
+    for key in stretches {
+        keys.extend(period_groups::keys(account, id, key, of.grouped(), touched));
+        if head.usage.total(id, key).is_some() {
+            continue;
+        }
         keys.push(schema::total(account, id, key).key().clone());
         if of.has_cells() {
             keys.push(schema::cell_total(account, id, key).key().clone());
@@ -100,15 +125,25 @@ pub(in crate::engine) async fn periods_of(
     at: Timestamp,
 ) -> Result<Periods, Error> {
     let Subscribed { entry, version, grid, card } = of;
-    let Wanted { alerts, draws_in, threshold } = wanted;
+    let Wanted { alerts, draws_in, threshold, touched } = wanted;
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let head = guard.head(tx)?;
-    let keys = period_keys(tx.account, &head, of, billing, alerts, at);
+    let keys = period_keys(tx.account, &head, of, billing, wanted, at);
     Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
+    let card = match card {
+        _ if !wanted.are_rated() => None,
+        Some(card) => Some(Arc::clone(card)),
+        None => Some(prices::card(tx, entry).await?),
+    };
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches_on(grid, billing, at) {
-        let (total, stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
+        let (mut total, mut stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
+        if !of.grouped().is_empty() {
+            let (of, card) = ((id, key), card.as_deref());
+            total.groups = period_groups::load(tx, &guard, of, touched, card).await?;
+            stored.groups = total.groups.clone();
+        }
         states.insert(key, PeriodState::new(timeframe, total, stored));
     }
     let mut periods = Vec::with_capacity(billing.len());
@@ -130,9 +165,8 @@ pub(in crate::engine) async fn periods_of(
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     periods.threshold = threshold.cloned();
-    match card.filter(|_| periods.are_rated()) {
-        Some(card) => periods.rate(card, at),
-        None => rate_periods(tx, entry, &mut periods, at).await?,
+    if let Some(card) = card {
+        periods.rate(&card, at);
     }
     Ok(periods)
 }
@@ -167,7 +201,7 @@ pub(in crate::engine) async fn begin_parts<'e>(
         let total = total(tx, &entry, whole).await?;
         let timeframe = Timeframe::nothing_at(part.start).until(part.end);
         let new = PeriodState::new(timeframe, total, Stored::default());
-        save_total(tx, &guard, id, part, &new)?;
+        save_total(tx, &guard, id, part, &new, BTreeMap::new())?;
     }
     let latest = billing.iter().map(|period| period.start()).max();
     if latest > entry.parts_until {
@@ -188,6 +222,7 @@ pub(in crate::engine) async fn drop_parts(
     let (account, id) = (tx.account, entry.subscription.id);
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     for key in entry.outlived_parts(closed) {
+        period_groups::remove(tx, &guard, (id, key)).await?;
         if guard.head_mut(tx)?.usage.drop_total(id, key).is_some() {
             continue;
         }
@@ -207,7 +242,7 @@ pub(in crate::engine) async fn save_periods(
     let id = periods.subscription_id;
     for (key, state) in &periods.states {
         if state.has_moved {
-            save_total(tx, guard, id, *key, state)?;
+            save_total(tx, guard, id, *key, state, periods.group_sums(state))?;
         }
     }
     let has_moved = periods.states.values().any(|state| state.has_moved);
@@ -271,7 +306,7 @@ pub(in crate::engine) async fn close(
             buckets::save_rows(tx, guard, window)?;
         }
         for ((id, key), total) in totals {
-            put_total(tx, guard, id, key, Stored::default(), &total)?;
+            put_total(tx, guard, id, key, &Stored::default(), &total)?;
         }
         for ((id, start), alerts) in fired {
             for (alert, fired) in alerts.into_iter().filter(|(_, fired)| fired.count() > 0) {
@@ -335,8 +370,12 @@ pub(in crate::engine) async fn total(
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let version = plans::plan_version_of(tx, entry).await?;
-    let has_cells = !version.priced_of(entry).meters.is_empty();
-    Ok(total_under(tx, &guard, id, key, has_cells).await?.0)
+    let priced = version.priced_of(entry);
+    let (mut total, _) = total_under(tx, &guard, id, key, !priced.meters.is_empty()).await?;
+    if !priced.grouped.is_empty() {
+        total.groups = period_groups::load(tx, &guard, (id, key), None, None).await?;
+    }
+    Ok(total)
 }
 
 async fn total_under(
@@ -354,9 +393,11 @@ async fn total_under(
         true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
         false => None,
     };
-    let stored = Stored { metrics: metrics.is_some(), cells: cells.is_some() };
+    let groups = GroupFigures::default();
+    let stored = Stored { metrics: metrics.is_some(), cells: cells.is_some(), groups };
     let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-    Ok((Total { metrics: metrics.total, cells: cells.cells }, stored))
+    let groups = GroupFigures::default();
+    Ok((Total { metrics: metrics.total, cells: cells.cells, groups }, stored))
 }
 
 /// Returns what a billing period adds up to.
@@ -369,27 +410,29 @@ pub(in crate::engine) async fn billing_total(
     total(tx, entry, key).await
 }
 
-/// Writes what a stretch adds up to, which was read.
+/// Writes what a stretch adds up to, which was read, and what prices make of its groups.
 pub(in crate::engine) fn save_total(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
     id: SubscriptionId,
     key: PeriodKey,
     state: &PeriodState,
+    sums: BTreeMap<SumId, GroupSum>,
 ) -> Result<(), Error> {
+    period_groups::save(tx, guard, (id, key), state, sums)?;
     let PeriodState { timeframe, total, stored, .. } = state;
     let usage = &mut guard.head_mut(tx)?.usage;
     if let Some(open) = usage.total_mut(id, key) {
-        open.clone_from(total);
+        *open = total.without_groups();
         return Ok(());
     }
-    let begins = *stored == Stored::default() && *total != Total::default();
+    let begins = !stored.metrics && !stored.cells && total.count() > 0;
     if begins && usage.has_room(total.count()) {
-        let open = OpenTotal { end: timeframe.end(), total: total.clone() };
+        let open = OpenTotal { end: timeframe.end(), total: total.without_groups() };
         usage.open_total(id, key, open);
         return Ok(());
     }
-    put_total(tx, guard, id, key, *stored, total)
+    put_total(tx, guard, id, key, stored, total)
 }
 
 /// Writes the rows of a stretch, of which there are such, and removes what is empty.
@@ -398,7 +441,7 @@ fn put_total(
     guard: &Guard<CustomerHead>,
     id: SubscriptionId,
     key: PeriodKey,
-    stored: Stored,
+    stored: &Stored,
     total: &Total,
 ) -> Result<(), Error> {
     let metrics = schema::total(tx.account, id, key);

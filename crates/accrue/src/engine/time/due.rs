@@ -1,6 +1,9 @@
 //! What falls due at a boundary of a subscription, with what was used and drawn (invoicing 6, 7).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     CustomerId, Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
@@ -10,12 +13,11 @@ use crate::{
         rows::{self, credit_notes, invoices, ledgers, periods, prices},
     },
     invoice::{self, Charges, DrawnCredits, InvoiceLine, InvoiceSource, InvoiceStatus},
-    meter::CellId,
     rating::{Due, RateCard, RatedInterval},
     schema::{self, CustomerHead},
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
-    usage::Total,
+    usage::{Figures, Total},
 };
 
 /// Amounts that invoices have billed within periods, by price and start of the period.
@@ -71,8 +73,8 @@ pub(super) async fn due(
             used.insert(period, summed(tx, entry, &card, so_far).await?);
         }
     }
-    let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
-    Ok(card.due(&figure, boundary))
+    let used = |period: Timeframe, _| used.get(&period).map(Cow::Borrowed);
+    Ok(card.due(&used, boundary))
 }
 
 /// Breaks the usage of lines down by the properties that their prices name (invoicing 6.1).
@@ -90,12 +92,8 @@ async fn break_down(
         let meters = rows::metrics::meters(tx).await?;
         let metrics = price.charge.metric_id().into_iter().collect();
         let meters = meters.only(&metrics, &grouping.parts());
-        let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
-        let groups = running.groups.iter().map(|(_, group)| {
-            let used = |cell| running.total.figure(cell);
-            (group.last().cloned().flatten(), price.rate_group(&grouping, group, used))
-        });
-        line.break_down(key, groups);
+        let total = rows::figures::total_between(tx, customer, &meters, line.period).await?;
+        line.break_down(key, Figures::broken_down(price, &grouping, &total));
     }
     Ok(())
 }

@@ -310,8 +310,8 @@ fn drop_states(
     let id = before.subscription_id;
     for (key, state) in &before.states {
         if !after.states.contains_key(key) {
-            let none = PeriodState::new(state.timeframe, Total::default(), state.stored);
-            periods::save_total(tx, guard, id, *key, &none)?;
+            let none = PeriodState::new(state.timeframe, Total::default(), state.stored.clone());
+            periods::save_total(tx, guard, id, *key, &none, BTreeMap::new())?;
         }
     }
     Ok(())

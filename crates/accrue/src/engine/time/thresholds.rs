@@ -6,11 +6,10 @@ use crate::{
     CustomerId, Decimal, Error, InvoiceId, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{self, invoices, outbox, prices, subscriptions},
+        rows::{self, invoices, outbox, period_groups, prices, subscriptions},
         time::{due, invoicing},
     },
     invoice::{self, Charges, Invoice, InvoiceSource, Terms},
-    meter::CellId,
     period::Periods,
     schema::CustomerHead,
     subscription::{Reached, SubscriptionEntry},
@@ -74,7 +73,9 @@ async fn made(
 ) -> Result<Invoice, Error> {
     let (of, now) = (&entry.subscription, tx.now);
     let card = prices::card(tx, entry).await?;
-    let used = |period: Timeframe, to: Timestamp, cell: CellId| periods.used(period, to, cell);
+    let mut periods = periods.clone();
+    period_groups::know_all(tx, of.customer_id, &mut periods).await?;
+    let used = |period: Timeframe, to: Timestamp| periods.used(period, to);
     let due = card.so_far(&used, now);
     let starts: BTreeSet<_> = due.lines.iter().map(|line| line.period.start()).collect();
     let id = InvoiceId::generate(now, tx.entropy());

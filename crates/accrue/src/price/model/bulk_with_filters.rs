@@ -43,6 +43,7 @@ impl BulkWithFilters {
         match quantity {
             Quantity::One(all) => [Decimal::zero(), billable(Some(all))],
             Quantity::Cells(figures) => [billable(figures.first()), billable(figures.last())],
+            Quantity::Groups(_) => [Decimal::zero(), Decimal::zero()],
         }
     }
 }

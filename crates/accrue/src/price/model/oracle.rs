@@ -86,13 +86,16 @@ pub(super) fn comes_to(model: &Model, quantity: &Quantity, expect: &Decimal) {
     assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
     let total = quantity.total();
     assert_eq!(model.amount(quantity), model.rate_so_far(quantity).amount);
+    if let Quantity::Groups(groups) = quantity {
+        return groups_rise(model, groups);
+    }
     let cells = match (model.cells(), quantity) {
         (Some(_), Quantity::Cells(cells)) => cells.clone(),
         (Some(cells), Quantity::One(_)) => {
             let none = vec![Decimal::zero(); cells.values.len()];
             [none, vec![total]].concat()
         }
-        (None, _) => vec![total],
+        _ => vec![total],
     };
     let amounts = cells.iter().enumerate().map(|(cell, units)| model.cell_amount(cell, units));
     if let Some(amounts) = amounts.collect::<Option<Vec<_>>>() {
@@ -103,6 +106,20 @@ pub(super) fn comes_to(model: &Model, quantity: &Quantity, expect: &Decimal) {
             let mut more = cells.clone();
             more[cell] += tenths(units);
             let [less, more] = [&cells, &more].map(|of| Quantity::of(of.iter().cloned()));
+            let rated = [&less, &more].map(|of| model.rate(of).amount);
+            assert!(rated[0] <= rated[1], "{model:?} falls behind {less:?}");
+        }
+    }
+}
+
+/// Checks that more units of a group never cost less, where a model says so.
+fn groups_rise(model: &Model, groups: &[GroupQuantity]) {
+    for place in (0..groups.len()).filter(|_| model.only_rises()) {
+        let cells = groups[place].quantity.clone().figures_mut().len();
+        for (cell, units) in (0..cells).flat_map(|cell| [1, 7, 250].map(|units| (cell, units))) {
+            let mut more = groups.to_vec();
+            more[place].quantity.figures_mut()[cell] += tenths(units);
+            let [less, more] = [groups.to_vec(), more].map(Quantity::Groups);
             let rated = [&less, &more].map(|of| model.rate(of).amount);
             assert!(rated[0] <= rated[1], "{model:?} falls behind {less:?}");
         }

@@ -3,8 +3,7 @@
 use super::*;
 
 pub(super) fn usage(unit_amount: &str) -> Charge {
-    let metric_id = MetricId::from_bytes([9; 16]);
-    Charge::Usage { metric_id, model: Model::Unit(Unit::new(number(unit_amount))) }
+    Charge::Usage { metric_id: METRIC, model: Model::Unit(Unit::new(number(unit_amount))) }
 }
 
 /// A price in force from the first of April on, whose periods are months.
@@ -40,7 +39,7 @@ fn bands(of: &[(&str, Option<&str>, &str)]) -> Adjustment {
 /// What some prices come to in all of April, of which so much was used.
 fn april(priced: &[Priced], adjusted: &[Adjusted], used: &str) -> Vec<String> {
     let used = number(used);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(used.clone());
+    let used = |_: Timeframe, _: Timestamp| metric(used.clone());
     let april = span("2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
     let lines = rate_one(&several(priced, adjusted), &used, april, april.end());
     lines.into_iter().map(|line| line.total.to_string()).collect()
@@ -204,7 +203,7 @@ fn subscriptions_2_4_an_adjustment_applies_by_when_a_charge_falls_due() {
         Priced { start: 0, ..monthly(usage("1")) },
     ];
     let card = several(&priced, &[half]);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(Decimal::from(10));
+    let used = |_: Timeframe, _: Timestamp| metric(Decimal::from(10));
     let month = |from: &str, to: &str| {
         let month = span(&format!("2026-{from}-01T00:00:00Z"), &format!("2026-{to}-01T00:00:00Z"));
         let lines = rate_one(&card, &used, month, month.end());

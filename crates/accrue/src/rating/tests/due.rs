@@ -34,7 +34,7 @@ fn shown(due: &Due) -> Vec<(usize, String, String)> {
 fn invoicing_6_1_an_invoice_has_what_ended_and_what_begins() {
     let priced = [usage("2"), fee("310", BillingMode::InAdvance)].map(from_the_start);
     let card = several(&priced, &[]);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(number("50"));
+    let used = |_: Timeframe, _: Timestamp| metric(number("50"));
     let due = |at| shown(&card.due(&used, at));
     let (first, april) = (card.next_due(None).unwrap(), at("2026-04-01T00:00:00Z"));
     assert_eq!(first, at("2026-03-10T00:00:00Z"));
@@ -73,7 +73,7 @@ fn invoicing_7_1_each_adjustment_says_what_it_adds() {
     ];
     let adjusted: Vec<_> = all.iter().map(|(of, _)| always(of.clone(), &[0])).collect();
     let card = several(&[monthly(usage("2"))], &adjusted);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(number("50"));
+    let used = |_: Timeframe, _: Timestamp| metric(number("50"));
     let due = card.due(&used, at("2026-05-01T00:00:00Z"));
     let by: Vec<_> = due.steps.iter().map(|step| step.by[&0].to_string()).collect();
     assert_eq!(by, all.map(|(_, by)| by));
@@ -90,7 +90,7 @@ fn invoicing_7_1_units_are_taken_off_the_price_that_they_are_of() {
         always(amount_off("15.00"), &[0, 1]),
     ];
     let card = several(&[usage("2"), usage("2")].map(monthly), &adjusted);
-    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(number("25"));
+    let used = |_: Timeframe, _: Timestamp| metric(number("25"));
     let due = card.due(&used, at("2026-05-01T00:00:00Z"));
     let by = |step: usize, place: usize| due.steps[step].by[&place].to_string();
     assert_eq!([by(0, 0), by(1, 1)], ["-20", "-40"]);

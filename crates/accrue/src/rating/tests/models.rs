@@ -1,5 +1,8 @@
 //! Models for properties: one of each type, with numbers that often meet their bounds.
 
+mod groups;
+
+pub(super) use self::groups::of_groups;
 use super::*;
 use crate::{
     WrittenDecimal,
@@ -254,7 +257,7 @@ fn matrix(one: Decimal, default_unit_amount: Decimal) -> Model {
 pub(super) fn model() -> impl Strategy<Value = Model> {
     let any = (two(), any::<prop::sample::Index>());
     any.prop_map(|(two, index)| {
-        let models = [two.divided(), two.models()].concat();
+        let models = [two.divided(), groups::of(&two), two.models()].concat();
         models[index.index(models.len())].clone()
     })
 }

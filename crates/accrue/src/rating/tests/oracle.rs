@@ -118,13 +118,18 @@ impl Case {
         &'a self,
         card: &'a RateCard,
         known: &'a Cell<usize>,
-    ) -> impl Fn(Timeframe, Timestamp, CellId) -> Option<Decimal> + 'a {
-        |period, to, cell| {
-            let place = card.intervals.iter().position(|of| of.cells.contains(&cell)).unwrap();
+    ) -> impl Fn(Timeframe, Timestamp) -> Option<Cow<'a, Total>> + 'a {
+        |period, to| {
+            let mut total = Total::default();
             let events = self.events.iter().take(known.get());
-            let own = events
-                .filter(|(of, at, _)| *of == place && period.contains(day(*at)) && day(*at) < to);
-            own.map(|(_, _, more)| number(&more.to_string())).reduce(|sum, more| sum + more)
+            for (place, _, more) in
+                events.filter(|(_, at, _)| period.contains(day(*at)) && day(*at) < to)
+            {
+                for own in card.intervals[*place].figures.places() {
+                    total.add_in(in_group(&own), Aggregate::Sum(number(&more.to_string())));
+                }
+            }
+            Some(Cow::Owned(total))
         }
     }
 
@@ -478,7 +483,8 @@ proptest! {
             slots.iter().map(|slot| Running::new(Arc::clone(&card), *slot, &used, now)).collect();
         for (place, at, _) in &case.events {
             known.set(known.get() + 1);
-            let moved = card.intervals[*place].cells.clone();
+            let moved = card.intervals[*place].figures.places();
+            let moved: Vec<_> = moved.iter().map(in_group).collect();
             running.iter_mut().for_each(|of| drop(of.follow(day(*at), &moved, &used)));
         }
         let rated = rate(&card, &used, &slots, now);

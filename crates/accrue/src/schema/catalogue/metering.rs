@@ -252,6 +252,22 @@ tables! {
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
     ) -> GroupCount [guarded by CustomerHead];
 
+    /// How many groups there are in a stretch of a subscription's life, and what prices make of them.
+    group_sums(account, subscription: SubscriptionId, start: Timestamp, end: Timestamp)
+        -> GroupSumsEntry [guarded by CustomerHead], resident;
+
+    /// What a group adds up to in a stretch of a subscription's life.
+    group_total(
+        account, subscription: SubscriptionId, start: Timestamp, end: Timestamp, meter: MeterId,
+        group: CellHash
+    ) -> GroupTotalEntry [guarded by CustomerHead], resident {
+        /// The groups of a stretch.
+        scan group_totals(
+            account, subscription: SubscriptionId, start: Timestamp, end: Timestamp
+        );
+        read read_group_total();
+    }
+
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
 

@@ -15,6 +15,7 @@ use crate::{
             event_blocks::{self, New},
             figures::{self, Running},
             ledgers::{self, Ledgers},
+            period_groups::Touched,
             periods::{self, Subscribed, Wanted},
             tallies::{self, Indexed, TallyPlaces},
             terms::{CustomerTerms, SubscriptionTerms},
@@ -25,6 +26,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::{MeterId, Values},
     period::{Gathered, Periods, oldest_judged_on},
     schema::{self, CustomerHead},
     subscription::Threshold,
@@ -41,6 +43,10 @@ pub(super) struct Share<'a> {
     new: Vec<&'a New<'a>>,
     places: TallyPlaces,
     bucket_slots: BucketSlots,
+    /// Groups of meters that the events are in.
+    groups: BTreeSet<(MeterId, Values)>,
+    /// True where no figure of a group becomes smaller by any of the events.
+    groups_rise: bool,
     /// Billing periods that the events move.
     moved: Vec<MovedPeriods>,
 }
@@ -58,6 +64,12 @@ struct MovedPeriods {
 }
 
 impl MovedPeriods {
+    /// Returns what is to be known of them where events are in some groups.
+    fn wanted<'a>(&'a self, touched: Touched<'a>) -> Wanted<'a> {
+        let Self { alerts, draws_in, threshold, .. } = self;
+        Wanted { alerts, draws_in, threshold: threshold.as_ref(), touched: Some(touched) }
+    }
+
     fn subscribed(&self) -> Subscribed<'_> {
         let SubscriptionTerms { entry, version, grid, card, .. } = &*self.terms;
         Subscribed { entry, version, grid, card: card.as_ref() }
@@ -118,6 +130,10 @@ impl<'a> Share<'a> {
                     });
                 }
             }
+            let grouped = || readings().filter(|reading| reading.group.is_some());
+            let groups = grouped().filter_map(|reading| reading.place().group);
+            let groups = groups.map(|(meter, values)| (meter, values.clone())).collect();
+            let groups_rise = grouped().all(|reading| reading.amount.only_rises());
             work = work.saturating_add(readings().count().saturating_mul(moved.len()));
             check_work(work)?;
             shares.push(Self {
@@ -126,10 +142,37 @@ impl<'a> Share<'a> {
                 new: all.remove(customer_id).unwrap_or_default(),
                 places,
                 bucket_slots: BucketSlots::default(),
+                groups,
+                groups_rise,
                 moved,
             });
         }
         Ok(shares)
+    }
+
+    fn touched(&self) -> Touched<'_> {
+        Touched { groups: &self.groups, only_rises: self.groups_rise }
+    }
+
+    /// Finds the events that would be in more groups of a meter than a period may have, with what is wrong with
+    /// each.
+    pub(super) fn beyond_groups(&self, periods: &[Periods]) -> Vec<(&'a Event, String)> {
+        if self.groups.is_empty() {
+            return Vec::new();
+        }
+        let mut begun: Vec<_> = periods.iter().map(|_| BTreeSet::new()).collect();
+        let beyond = self.events.iter().filter_map(|(event, readings)| {
+            let mut all = periods.iter().zip(&mut begun);
+            let is_beyond =
+                all.any(|(of, begun)| of.begins_too_many(event.timestamp, readings, begun));
+            let most = limits::GROUPS;
+            let reason = format!(
+                "properties: would be in one more group of a meter than the {most} that a billing \
+                 period of a customer can have"
+            );
+            is_beyond.then_some((*event, reason))
+        });
+        beyond.collect()
     }
 
     /// Writes the events.
@@ -168,9 +211,9 @@ impl<'a> Share<'a> {
         drop(head);
         let mut all = Vec::with_capacity(self.moved.len());
         for moved in &self.moved {
-            let MovedPeriods { terms, billing, alerts, draws_in, threshold } = moved;
+            let MovedPeriods { terms, billing, .. } = moved;
             let entry = periods::begin_parts(tx, &terms.entry, billing).await?;
-            let wanted = Wanted { alerts, draws_in, threshold: threshold.as_ref() };
+            let wanted = moved.wanted(self.touched());
             let subscribed = Subscribed { entry: &entry, ..moved.subscribed() };
             let mut loaded = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
             let oldest_judged = oldest_judged_on(&terms.grid, &entry.subscription, tx.now);
@@ -317,9 +360,8 @@ pub(super) async fn fetch_figures(
         let (slots, places) = (&share.bucket_slots, &share.places);
         keys.extend(tallies::tally_keys(tx, &head, customer_id, slots, places, Indexed::Yes));
         for moved in &share.moved {
-            let MovedPeriods { billing, alerts, .. } = moved;
-            let of = moved.subscribed();
-            keys.extend(periods::period_keys(account, &head, of, billing, alerts, tx.now));
+            let (of, wanted) = (moved.subscribed(), moved.wanted(share.touched()));
+            keys.extend(periods::period_keys(account, &head, of, &moved.billing, wanted, tx.now));
         }
         all.extend(keys.into_iter().map(|key| (guard, key)));
     }

@@ -5,16 +5,15 @@ use crate::{
     cost::EvaluatedGroup,
     engine::{commands::price_evaluation::meters_of, kernel::Transaction, rows::figures::Running},
     license::{Costs, License, LicenseRows, LicenseSlot, Reached},
-    meter::CellId,
     price::{Charge, Price},
-    usage::{Meters, Reading},
+    usage::{Figures, Meters, Reading},
 };
 
 /// A price of the usage of licenses.
 pub(super) struct Used {
     pub(super) price: Price,
     pub(super) meters: Meters,
-    cells: Vec<CellId>,
+    figures: Figures,
 }
 
 impl Used {
@@ -28,7 +27,7 @@ impl Used {
         for price in prices.into_iter().filter(|of| of.license_type_id == Some(license_type)) {
             let Charge::Usage { metric_id, .. } = price.charge else { continue };
             let (meters, _) = meters_of(tx, &price, metric_id).await?;
-            used.push(Self { cells: price.cells(None), price, meters });
+            used.push(Self { figures: Figures::of(&price, None), price, meters });
         }
         Ok(used)
     }
@@ -75,7 +74,7 @@ impl<'a> Tally<'a> {
         mut readings: Vec<Reading>,
     ) {
         let Some(used) = self.used.get(place) else { return };
-        readings.retain(|reading| used.cells.contains(&reading.cell));
+        readings.retain(|reading| used.figures.count(reading.place()));
         if readings.is_empty() {
             return;
         }
@@ -117,7 +116,7 @@ struct Sums(BTreeMap<usize, Running>);
 impl Sums {
     fn add(&mut self, place: usize, readings: &[Reading]) {
         let running = self.0.entry(place).or_default();
-        readings.iter().for_each(|reading| running.add(reading.clone()));
+        readings.iter().for_each(|reading| running.add(reading));
     }
 
     fn costs(&self, used: &[Used]) -> Costs {

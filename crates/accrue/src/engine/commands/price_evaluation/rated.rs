@@ -18,10 +18,9 @@ use crate::{
     },
     expression::Fields,
     limits,
-    meter::CellId,
     price::{Charge, Price},
     schema,
-    usage::{Event, EventPlace, Meters, PropertyValue, Total},
+    usage::{Event, EventPlace, Figures, Meters, PropertyValue, Total},
 };
 
 /// Usage that is rated.
@@ -38,8 +37,8 @@ pub(super) struct Rated<'a> {
     pub(super) meters: Meters,
     entry: &'a EvaluationEntry,
     price: Price,
-    /// Cells that it rates.
-    cells: Vec<CellId>,
+    /// Figures that it rates.
+    figures: Figures,
     /// Groups of the events that are read; none where aggregates of all of them are kept.
     groups: Option<BTreeMap<Vec<PropertyValue>, Running>>,
 }
@@ -75,11 +74,17 @@ impl<'a> Rated<'a> {
         }
         let has_aggregates = are_kept && matches!(usage, Usage::Ingested);
         if has_aggregates && entry.is_of_all_events() {
-            return Ok(Self { entry, cells: price.cells(None), price, meters, groups: None });
+            return Ok(Self {
+                entry,
+                figures: Figures::of(&price, None),
+                price,
+                meters,
+                groups: None,
+            });
         }
         let meters = meters.of_events(entry.filter.clone()).and_terms(entry.grouping_terms());
         let groups = Some(BTreeMap::new());
-        Ok(Self { entry, cells: price.cells(None), price, meters, groups })
+        Ok(Self { entry, figures: Figures::of(&price, None), price, meters, groups })
     }
 
     pub(super) const fn reads_events(&self) -> bool {
@@ -212,11 +217,11 @@ impl<'r, 'a> EventReading<'r, 'a> {
         for of in &mut *self.rated {
             let Some(groups) = &mut of.groups else { continue };
             let readings = visible::readings(tx, &of.meters, fields, key).await;
-            if !readings.iter().any(|reading| of.cells.contains(&reading.cell)) {
+            if !readings.iter().any(|reading| of.figures.count(reading.place())) {
                 continue;
             }
             let group = self.size.group(groups, of.entry.values_of(fields))?;
-            readings.into_iter().for_each(|reading| group.add(reading));
+            readings.iter().for_each(|reading| group.add(reading));
         }
         Ok(())
     }

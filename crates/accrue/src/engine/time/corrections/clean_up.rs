@@ -45,8 +45,8 @@ pub(super) async fn clean_up(
     let head = guard.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.since(0..=head.measured);
     let meters = groups::with_groups(tx, customer, &meters, days).await?;
-    let (distinct, added_up) = (meters.distinct(), meters.added_up());
-    let distinct: Vec<_> = distinct.collect();
+    let distinct: Vec<_> = meters.distinct().map(|of| of.cell).collect();
+    let added_up = meters.added_up().map(|of| of.cell);
     let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
     let counting = visible::bucket_slots(tx, customer, days).await?;
     if behind == CleanUpPlace::default() {

@@ -1,0 +1,186 @@
+//! Groups of a stretch of a subscription's life: what each adds up to, and what prices make of all of them
+//! (`docs/decisions/groups-move-alone.md`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    AccountId, CustomerId, Error, SubscriptionId, Timeframe,
+    engine::kernel::{Guard, Transaction},
+    limits,
+    meter::{CellHash, MeterId, SumId, Values},
+    period::{PeriodState, Periods},
+    price::GroupSum,
+    rating::RateCard,
+    schema::{self, CustomerHead, GroupSumsEntry, GroupTotalEntry, Slot},
+    store::Key,
+    subscription::PeriodKey,
+    usage::{GroupCells, GroupFigures, OtherGroups},
+};
+
+/// Groups that events are in.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Touched<'a> {
+    pub(in crate::engine) groups: &'a BTreeSet<(MeterId, Values)>,
+    /// True where no figure becomes smaller by any of the events.
+    pub(in crate::engine) only_rises: bool,
+}
+
+/// Names the rows that tell of the groups of a stretch: of the touched ones, where only those are asked for.
+pub(in crate::engine) fn keys(
+    account: &AccountId,
+    id: SubscriptionId,
+    key: PeriodKey,
+    grouped: &[MeterId],
+    touched: Option<Touched<'_>>,
+) -> Vec<Key> {
+    if grouped.is_empty() {
+        return Vec::new();
+    }
+    let touched = touched.into_iter().flat_map(|of| of.groups);
+    let own = touched.filter(|(meter, _)| grouped.contains(meter));
+    let totals = own.map(|(meter, values)| total(account, id, key, *meter, values).key().clone());
+    let sums = schema::group_sums(account, id, key.start, key.end).key().clone();
+    totals.chain([sums]).collect()
+}
+
+/// Reads the groups of a stretch: the touched ones, where those are enough to go on with, and else all.
+pub(in crate::engine) async fn load(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    (id, key): (SubscriptionId, PeriodKey),
+    touched: Option<Touched<'_>>,
+    card: Option<&RateCard>,
+) -> Result<GroupFigures, Error> {
+    let stretch = Timeframe::nothing_at(key.start).until(key.end);
+    let slot = schema::group_sums(tx.account, id, key.start, key.end);
+    let Some(GroupSumsEntry { mut counts, sums }) = guard.get(tx, &slot).await? else {
+        return Ok(GroupFigures::default());
+    };
+    let follows =
+        |of: &Touched<'_>| card.is_none_or(|card| card.follows_some(stretch, &sums, of.only_rises));
+    let Some(touched) = touched.filter(follows) else {
+        let known = all(tx, guard, id, key).await?;
+        return Ok(GroupFigures { known, others: None });
+    };
+    let wanted = touched.groups.iter().filter(|(meter, _)| counts.contains_key(meter));
+    let slots: Vec<_> =
+        wanted.map(|(meter, values)| total(tx.account, id, key, *meter, values)).collect();
+    let found = guard.get_all(tx, &slots).await?;
+    let mut groups = GroupFigures { known: by_meter(found.into_iter().flatten()), others: None };
+    for (meter, known) in &groups.known {
+        let left = counts.entry(*meter).or_default();
+        *left = left.saturating_sub(u64::try_from(known.len()).unwrap_or(u64::MAX));
+    }
+    let sums = card.map(|card| card.others(stretch, &groups, &sums)).unwrap_or_default();
+    groups.others = Some(OtherGroups { counts, sums });
+    Ok(groups)
+}
+
+/// Reads all groups of a stretch.
+async fn all(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    id: SubscriptionId,
+    key: PeriodKey,
+) -> Result<BTreeMap<MeterId, BTreeMap<Values, GroupCells>>, Error> {
+    let scan = schema::group_totals(tx.account, id, key.start, key.end, limits::SCAN_ROWS);
+    let rows = guard.range_all(tx, scan).await?;
+    let rows = rows.iter().map(|(key, document)| schema::read_group_total(key, document));
+    Ok(by_meter(rows.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn by_meter(
+    rows: impl IntoIterator<Item = GroupTotalEntry>,
+) -> BTreeMap<MeterId, BTreeMap<Values, GroupCells>> {
+    let mut known = BTreeMap::<_, BTreeMap<_, _>>::new();
+    for GroupTotalEntry { meter, values, cells } in rows {
+        known.entry(meter).or_default().insert(values, cells);
+    }
+    known
+}
+
+/// Reads the groups that were not, in each state.
+pub(in crate::engine) async fn know_all(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    periods: &mut Periods,
+) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let id = periods.subscription_id;
+    for (key, state) in &mut periods.states {
+        let groups = &mut state.total.groups;
+        if groups.others.take().is_none() {
+            continue;
+        }
+        for (meter, stored) in all(tx, &guard, id, *key).await? {
+            // What has moved is not written yet.
+            let known = groups.known.entry(meter).or_default();
+            for (values, cells) in stored {
+                known.entry(values).or_insert(cells);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the groups of a stretch that are others than those that were read, and what prices make of all.
+pub(in crate::engine) fn save(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    (id, key): (SubscriptionId, PeriodKey),
+    state: &PeriodState,
+    sums: BTreeMap<SumId, GroupSum>,
+) -> Result<(), Error> {
+    let (groups, stored) = (&state.total.groups, &state.stored.groups);
+    if groups == stored {
+        return Ok(());
+    }
+    for (meter, values, cells) in groups.each() {
+        if stored.get(meter, values) != Some(cells) {
+            let slot = total(tx.account, id, key, meter, values);
+            let (values, cells) = (values.clone(), cells.clone());
+            guard.put(tx, &slot, &GroupTotalEntry { meter, values, cells })?;
+        }
+    }
+    for (meter, values, _) in stored.each() {
+        if groups.get(meter, values).is_none() {
+            guard.delete(tx, &total(tx.account, id, key, meter, values))?;
+        }
+    }
+    let slot = schema::group_sums(tx.account, id, key.start, key.end);
+    let counts = groups.meters().map(|meter| (meter, groups.count(meter)));
+    let counts: BTreeMap<_, _> = counts.filter(|(_, count)| *count > 0).collect();
+    match counts.is_empty() {
+        true => guard.delete(tx, &slot),
+        false => guard.put(tx, &slot, &GroupSumsEntry { counts, sums }),
+    }
+}
+
+/// Removes the groups of a stretch.
+pub(in crate::engine) async fn remove(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    (id, key): (SubscriptionId, PeriodKey),
+) -> Result<(), Error> {
+    let slot = schema::group_sums(tx.account, id, key.start, key.end);
+    if guard.get(tx, &slot).await?.is_none() {
+        return Ok(());
+    }
+    for (meter, groups) in all(tx, guard, id, key).await? {
+        for values in groups.keys() {
+            guard.delete(tx, &total(tx.account, id, key, meter, values))?;
+        }
+    }
+    guard.delete(tx, &slot)
+}
+
+fn total(
+    account: &AccountId,
+    id: SubscriptionId,
+    PeriodKey { start, end }: PeriodKey,
+    meter: MeterId,
+    values: &Values,
+) -> Slot<GroupTotalEntry, CustomerHead> {
+    let group = CellHash::of_group(meter, values);
+    schema::group_total(account, id, start, end, meter, group)
+}

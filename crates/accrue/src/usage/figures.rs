@@ -1,0 +1,164 @@
+use std::collections::BTreeMap;
+
+use super::{
+    aggregate::Aggregate,
+    group_figures::{GroupCells, GroupFigures},
+    tally::Total,
+};
+use crate::{
+    Decimal,
+    expression::Expression,
+    meter::{CellId, InGroup, Meter, MeterId, SumId, Values},
+    price::{GroupQuantity, Price, Quantity},
+};
+
+/// Figures that the usage of a price is rated by: those of cells that are known beforehand, or those of every
+/// group that there is.
+#[derive(Clone, Debug)]
+pub(crate) enum Figures {
+    /// Those of some cells, in the order of the model; none of a fee.
+    Cells(Vec<CellId>),
+    Groups(Box<Grouped>),
+}
+
+/// The groups of a meter.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouped {
+    meter: Meter,
+    /// The meter, or the part of it that the price is for.
+    pub(crate) id: MeterId,
+    /// The values of the cells of each group, in the order of the model.
+    cells: Vec<Values>,
+    /// Number of the values of a group: before them are those of its combination.
+    keys: usize,
+    /// The rules that the price has for them.
+    pub(crate) sum: SumId,
+}
+
+impl Figures {
+    /// Returns the figures that the usage of a price is rated by that a condition holds for.
+    pub(crate) fn of(price: &Price, filter: Option<&Expression>) -> Self {
+        let groups = price.charge.model().groups();
+        let meter = price.rated_meters(filter, 0).next();
+        let Some((groups, meter)) = groups.zip(meter) else {
+            return Self::Cells(price.cells(filter));
+        };
+        let id = meter.parts().first().copied().unwrap_or(meter.id);
+        let sum = SumId::new(id, [price.charge.model().rules().as_str()]);
+        let (keys, cells) = (groups.count(), groups.cells.map(|of| of.values).unwrap_or_default());
+        Self::Groups(Box::new(Grouped { meter, id, cells, keys, sum }))
+    }
+
+    /// Returns what the usage of a price comes to by the values of the property that a meter has before all others
+    /// that it is in groups by: quantity and amount of each by itself. The figure of all of its events is the sum of
+    /// those of its cells: invoices break nothing else down.
+    pub(crate) fn broken_down(
+        price: &Price,
+        by: &Meter,
+        total: &Total,
+    ) -> Vec<(Option<String>, (Decimal, Decimal))> {
+        let (model, parts) = (price.charge.model(), by.parts());
+        let declared = model.cells();
+        let keys = model.groups().map_or(0, |of| of.count());
+        let has_whole = declared.as_ref().is_some_and(|of| of.has_whole);
+        let cells = declared.map(|of| of.values).unwrap_or_default();
+        let mut values_of = BTreeMap::<_, Vec<GroupQuantity>>::new();
+        for (_, values, own) in total.groups.each().filter(|(id, ..)| parts.contains(id)) {
+            let group = group(by, &cells, keys, values, own);
+            let place = values.len().saturating_sub(keys).saturating_sub(1);
+            values_of.entry(values.get(place).cloned().flatten()).or_default().push(group);
+        }
+        let rated = values_of.into_iter().map(|(value, groups)| {
+            let quantity = match keys {
+                0 => groups.into_iter().next().map(|of| of.quantity.with_whole(has_whole)),
+                _ => Some(Quantity::Groups(groups)),
+            };
+            let quantity = quantity.unwrap_or(Quantity::Groups(Vec::new()));
+            (value, (model.line_quantity(&quantity), model.amount(&quantity)))
+        });
+        rated.collect()
+    }
+
+    /// Tells whether something that is added to a cell is rated.
+    pub(crate) fn count(&self, place: InGroup<'_>) -> bool {
+        match (self, place.group) {
+            (Self::Cells(cells), _) => cells.contains(&place.cell),
+            (Self::Groups(own), Some((meter, _))) => own.id == meter,
+            (Self::Groups(_), None) => false,
+        }
+    }
+
+    /// Tells whether there is usage.
+    pub(crate) fn are_there(&self, total: &Total) -> bool {
+        match self {
+            Self::Cells(cells) => cells.iter().any(|cell| total.of(*cell).is_some()),
+            Self::Groups(own) => total.groups.has_any(own.id),
+        }
+    }
+
+    /// Returns the cells that it is of; of groups those of a group without a value, and of two with one.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> Vec<(CellId, Option<(MeterId, Values)>)> {
+        match self {
+            Self::Cells(cells) => cells.iter().map(|cell| (*cell, None)).collect(),
+            Self::Groups(own) => {
+                let groups = [None, Some("1"), Some("2.5")].into_iter().flat_map(|value| {
+                    let values: Values = vec![value.map(str::to_owned); own.keys];
+                    let cells = own.meter.cells(&values, own.cells.iter().map(Vec::as_slice));
+                    cells.into_iter().map(move |cell| (cell, Some((own.id, values.clone()))))
+                });
+                groups.collect()
+            }
+        }
+    }
+
+    /// Returns the quantity to rate.
+    pub(crate) fn quantity(&self, total: Option<&Total>) -> Quantity {
+        match self {
+            Self::Cells(cells) => {
+                let figure = |cell: &CellId| total.and_then(|of| of.figure(*cell));
+                Quantity::of(cells.iter().map(|cell| figure(cell).unwrap_or_default()))
+            }
+            Self::Groups(own) => {
+                let known = total.map(|of| own.all_known(&of.groups));
+                Quantity::Groups(known.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Grouped {
+    /// Returns the quantity of a group to rate.
+    pub(crate) fn group(&self, values: &Values, cells: &GroupCells) -> GroupQuantity {
+        group(&self.meter, &self.cells, self.keys, values, cells)
+    }
+
+    /// Returns the quantity of each group that was read.
+    pub(crate) fn all_known(&self, groups: &GroupFigures) -> Vec<GroupQuantity> {
+        let known = groups.known.get(&self.id).into_iter().flatten();
+        known.map(|(values, cells)| self.group(values, cells)).collect()
+    }
+
+    /// Returns the quantity of a group that was read; that of nothing where it was not.
+    pub(crate) fn known(&self, total: &Total, values: &Values) -> GroupQuantity {
+        let none = GroupCells::new();
+        self.group(values, total.groups.get(self.id, values).unwrap_or(&none))
+    }
+}
+
+/// Returns the quantity of a group of a meter, by the figures of its cells: its own values are the last ones.
+fn group(
+    meter: &Meter,
+    cells: &[Values],
+    keys: usize,
+    values: &Values,
+    own: &GroupCells,
+) -> GroupQuantity {
+    let figures = meter.cells(values, cells.iter().map(Vec::as_slice)).into_iter();
+    let figures = figures.map(|cell| match cell {
+        CellId::Cell(cell) => own.get(&cell).map(Aggregate::figure).unwrap_or_default(),
+        CellId::Metric(_) => Decimal::zero(),
+    });
+    let before = values.len().saturating_sub(keys);
+    GroupQuantity::new(values.iter().skip(before).cloned().collect(), Quantity::of(figures))
+}

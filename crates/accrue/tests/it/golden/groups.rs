@@ -1,0 +1,35 @@
+use accrue::{
+    PropertyName, WrittenDecimal,
+    metric::Metric,
+    price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
+};
+
+use crate::support::{
+    fixture::{Fixture, event, run},
+    priced::cost_alert,
+};
+
+/// A customer whose usage is priced by user, and watched.
+pub(super) fn used(fixture: &Fixture, sum: &Metric) {
+    let written = |text: &str| WrittenDecimal::parse(text).unwrap();
+    let tier = |bound, amount| LowerBoundTier {
+        tier_lower_bound: written(bound),
+        unit_amount: written(amount),
+    };
+    let user = PropertyName::parse("user").unwrap();
+    let model = Model::GroupedTiered(GroupedTiered {
+        grouping_key: user.clone(),
+        tiers: vec![tier("0", "2"), tier("10", "1")],
+    });
+    let charge = Charge::Usage { metric_id: sum.id, model }.into();
+    let price = NewPrice { charge, ..fixture.usage_at("1", sum) };
+    let plan = fixture.priced_plan([price.into()]);
+    let customer = fixture.customer("groups").id;
+    let subscription = fixture.subscribe(customer, &plan);
+    run(fixture.account.create_subscription_alert(subscription.id, cost_alert(&["1000"]))).unwrap();
+    let now = accrue::Clock::now(&fixture.clock);
+    let mut event = event("groups", "of a user", now, "12");
+    let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+    event.properties = known.chain([(user, "bob".into())]).collect();
+    run(fixture.account.ingest([event])).unwrap();
+}

@@ -1,0 +1,224 @@
+//! Prices by groups that are not known beforehand: costs, alerts, credits, corrections and the invoice.
+
+use std::sync::Arc;
+
+use accrue::{
+    Account, AccountId, Billing, Decimal, Error, PropertyName, SeededEntropy, WrittenDecimal,
+    cost::{CostQuery, EvaluationEntry, PriceEvaluations},
+    limits,
+    metric::Metric,
+    price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
+    usage::{Amendment, Event},
+};
+
+use crate::{
+    invoices::{SETTLED, invoiced_with},
+    support::{
+        counting::Counting,
+        credited::CREDITS,
+        fixture::{Fixture, NOON, at, block_on, event, external, number, run},
+        priced::{Priced, between, cost_alert, priced, unit},
+    },
+};
+
+fn user() -> PropertyName {
+    PropertyName::parse("user").unwrap()
+}
+
+fn written(text: &str) -> WrittenDecimal {
+    WrittenDecimal::parse(text).unwrap()
+}
+
+/// 2 for each unit of a user, and 1 for each beyond 10.
+fn by_user() -> Model {
+    let tier = |bound, amount| LowerBoundTier {
+        tier_lower_bound: written(bound),
+        unit_amount: written(amount),
+    };
+    let tiers = vec![tier("0", "2"), tier("10", "1")];
+    Model::GroupedTiered(GroupedTiered { grouping_key: user(), tiers })
+}
+
+fn price(fixture: &Fixture, metric: &Metric) -> NewPrice {
+    let charge = Charge::Usage { metric_id: metric.id, model: by_user() }.into();
+    NewPrice { charge, ..fixture.usage_at("1", metric) }
+}
+
+fn grouped() -> Priced {
+    priced(|fixture, metric| [price(fixture, metric)])
+}
+
+/// An event of `ada` by a user, or by none.
+fn by(key: &str, n: &str, of: Option<&str>) -> Event {
+    let mut event = event("ada", key, at(NOON), n);
+    let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+    event.properties = known.chain(of.map(|of| (user(), of.into()))).collect();
+    event
+}
+
+impl Priced {
+    fn ingest(&self, events: &[Event]) -> Result<usize, Error> {
+        run(self.fixture.account.ingest(events.to_vec())).map(|of| of.ingested)
+    }
+
+    fn subtotal(&self) -> String {
+        self.cost().subtotal.to_string()
+    }
+}
+
+#[test]
+fn price_models_5_1_each_group_has_tiers_of_its_own() {
+    let grouped = grouped();
+    grouped.alert(cost_alert(&["31", "40"]));
+    grouped.ingest(&[by("1", "12", Some("bob")), by("2", "2", Some("eve"))]).unwrap();
+    assert_eq!(grouped.subtotal(), "26", "22 of bob and 4 of eve");
+    assert_eq!(grouped.told().len(), 0);
+    grouped.ingest(&[by("3", "9", None)]).unwrap();
+    assert_eq!(grouped.subtotal(), "44", "18 of nobody");
+    assert_eq!(grouped.told().len(), 1, "both thresholds with one event");
+    grouped.ingest(&[by("4", "1", Some("bob"))]).unwrap();
+    assert_eq!(grouped.subtotal(), "45");
+    let line = &grouped.cost().lines[0];
+    let parts = line.parts.iter().map(|part| {
+        let of = part.grouping.as_ref().unwrap();
+        (of.value.clone().unwrap_or_default(), part.quantity.to_string(), part.amount.to_string())
+    });
+    let expect = [("", "9", "18"), ("bob", "10", "20"), ("bob", "3", "3"), ("eve", "2", "4")];
+    let owned = |(of, n, amount): (&str, &str, &str)| (of.into(), n.into(), amount.into());
+    assert_eq!(parts.collect::<Vec<_>>(), expect.map(owned));
+    assert_eq!(line.quantity, number("24"));
+    // Timeframes that adjoin add up.
+    let whole = grouped.cost_between("2026-03-10T12:00:00Z", "2026-04-10T12:00:00Z");
+    let [first, last] = [
+        grouped.cost_between("2026-03-10T12:00:00Z", "2026-03-10T12:00:01Z"),
+        grouped.cost_between("2026-03-10T12:00:01Z", "2026-04-10T12:00:00Z"),
+    ];
+    assert_eq!(first.subtotal + last.subtotal, whole.subtotal);
+}
+
+#[test]
+fn what_groups_cost_draws_credits_and_comes_back() {
+    let grouped = priced(|fixture, metric| {
+        let currency = unit(CREDITS);
+        [NewPrice { currency, ..price(fixture, metric) }]
+    });
+    grouped.give("100");
+    grouped.ingest(&[by("1", "12", Some("bob"))]).unwrap();
+    assert_eq!(grouped.balance().as_deref(), Some("78"));
+    grouped.ingest(&[by("2", "5", Some("eve")), by("3", "3", Some("bob"))]).unwrap();
+    assert_eq!(grouped.balance().as_deref(), Some("65"));
+    let account = &grouped.fixture.account;
+    let of = by("1", "2", Some("eve"));
+    let amendment = Amendment {
+        event_name: of.event_name,
+        timestamp: of.timestamp,
+        properties: of.properties,
+        customer: of.customer,
+    };
+    run(account.amend_event(of.idempotency_key, amendment)).unwrap();
+    assert_eq!(grouped.balance().as_deref(), Some("80"), "3 of bob and 7 of eve");
+    grouped.ingest(&[by("4", "8", Some("eve"))]).unwrap();
+    assert_eq!(grouped.balance().as_deref(), Some("69"), "11 more: 3 of 2 and 5 of 1");
+    assert_eq!(grouped.cost().lines[0].subtotal, number("31"));
+    grouped.fixture.advance_days(40);
+    grouped.fixture.tick();
+    assert_eq!(grouped.balance().as_deref(), Some("69"));
+}
+
+#[test]
+fn invoicing_3_4_groups_are_sub_lines_of_the_invoice() {
+    let invoiced = invoiced_with(|fixture, metric| vec![price(fixture, metric)]);
+    invoiced.fixture.set("2026-03-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-03-01T00:00:00Z");
+    let fixture = &invoiced.fixture;
+    fixture.set(NOON);
+    run(fixture.account.ingest([by("1", "12", Some("bob")), by("2", "1", None)])).unwrap();
+    let cost = fixture.cost(&subscription, &CostQuery::default());
+    assert_eq!(cost.total, number("24"));
+    fixture.tick_at("2026-04-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    let line = &invoices.iter().find(|of| of.issued_at.is_some()).unwrap().lines[0];
+    assert_eq!((&line.subtotal, &line.quantity), (&number("24"), &number("13")));
+    let shown = line.sub_lines().into_iter().map(|(part, amount)| {
+        let of = part.grouping.as_ref().unwrap();
+        (of.key.clone(), of.value.clone(), amount.to_string())
+    });
+    let expect = [(None, "2"), (Some("bob"), "20"), (Some("bob"), "2")];
+    let expect =
+        expect.map(|(of, amount)| ("user".to_owned(), of.map(str::to_owned), amount.to_owned()));
+    assert_eq!(shown.collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn a_price_of_groups_is_evaluated_over_each_group_of_the_query() {
+    let grouped = grouped();
+    let events = [by("1", "12", Some("bob")), by("2", "12", Some("eve")), by("3", "1", None)];
+    grouped.ingest(&events).unwrap();
+    let mut entry = EvaluationEntry::new(grouped.prices()[0]);
+    let evaluated = |entry: &EvaluationEntry| {
+        let evaluations = PriceEvaluations {
+            customer: external("ada").into(),
+            timeframe: between("2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z"),
+            price_evaluations: vec![entry.clone()],
+        };
+        let found = block_on(grouped.fixture.account.evaluate_prices(&evaluations)).unwrap();
+        let groups = found[0].groups.iter();
+        groups.map(|of| (of.quantity.to_string(), of.amount.to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(evaluated(&entry), [("25".to_owned(), "46".to_owned())], "by what is kept");
+    entry.grouping = vec!["n".parse().unwrap()];
+    let expect = [("1", "2"), ("24", "44")].map(|(n, of)| (n.to_owned(), of.to_owned()));
+    assert_eq!(evaluated(&entry), expect, "event by event");
+}
+
+/// So many events, each of a group of its own.
+fn of_groups(numbers: std::ops::Range<u64>) -> Vec<Event> {
+    let event = |number: u64| by(&format!("of-{number}"), "1", Some(&format!("user-{number}")));
+    numbers.map(event).collect()
+}
+
+#[test]
+fn a_period_has_at_most_so_many_groups_and_an_event_beyond_is_refused() {
+    let grouped = grouped();
+    let most = limits::GROUPS;
+    grouped.ingest(&of_groups(0..most - 1)).unwrap();
+    let batch =
+        [by("known", "1", Some("user-1")), by("last", "1", None), by("beyond", "1", Some("x"))];
+    let error = grouped.ingest(&batch).unwrap_err();
+    let [refused] = error.refused_events() else { panic!("{error}") };
+    assert_eq!((refused.index, refused.idempotency_key.as_deref()), (2, Some("beyond")));
+    assert!(refused.reasons[0].contains("than the 1000"), "{refused:?}");
+    assert_eq!(grouped.ingest(&batch[..2]).unwrap(), 2);
+    assert_eq!(grouped.subtotal(), "2002");
+    assert!(grouped.ingest(&batch[2..]).is_err());
+    assert_eq!(grouped.cost().lines[0].quantity, number("1001"));
+}
+
+#[test]
+fn an_event_costs_no_more_where_there_are_many_groups() {
+    let asked = |groups: u64, watches: bool| {
+        let grouped = grouped();
+        if watches {
+            grouped.alert(cost_alert(&["100000"]));
+        }
+        grouped.ingest(&of_groups(0..groups)).unwrap();
+        let store = Arc::new(Counting::on(Arc::clone(&grouped.fixture.store)));
+        let clock = grouped.fixture.clock.clone();
+        let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(9));
+        let account: Account = billing.account(AccountId::parse("acme").unwrap());
+        store.reset();
+        let ingest = |event: Event| block_on(account.ingest([event]).into_future()).unwrap();
+        ingest(by("new", "1", Some("new")));
+        ingest(by("old", "1", Some("user-1")));
+        let asked = (store.calls(), store.keys());
+        let expect = Decimal::from(groups + 2) * Decimal::from(2);
+        assert_eq!(grouped.cost().subtotal, expect);
+        asked
+    };
+    for watches in [false, true] {
+        // The row of a customer keeps few groups open, and guesses a bounded number of rows.
+        let [(calls, keys), (more_calls, more_keys)] = [300, 900].map(|of| asked(of, watches));
+        assert_eq!(calls, more_calls, "{watches}");
+        assert!(more_keys <= keys + 5, "{watches}: {keys}, {more_keys}");
+    }
+}
