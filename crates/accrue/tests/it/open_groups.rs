@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use accrue::{
-    Account, AccountId, Billing, Decimal, Error, PropertyName, SeededEntropy, WrittenDecimal,
+    Account, AccountId, Billing, Carried, Decimal, Error, PropertyName, SeededEntropy,
+    WrittenDecimal,
     cost::{CostQuery, EvaluationEntry, PriceEvaluations},
     limits,
     metric::Metric,
-    price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
+    price::{
+        Charge, CumulativeGroupedAllocation, EventOutput, GroupedTiered, LowerBoundTier,
+        MaxGroupTieredPackage, Model, NewCharge, NewDimensionalPriceConfiguration, NewPrice,
+    },
     usage::{Amendment, Event},
 };
 
 use crate::{
+    dimensional_price_groups::new_group,
     invoices::{SETTLED, invoiced_with},
     support::{
         counting::Counting,
@@ -39,9 +44,13 @@ fn by_user() -> Model {
     Model::GroupedTiered(GroupedTiered { grouping_key: user(), tiers })
 }
 
-fn price(fixture: &Fixture, metric: &Metric) -> NewPrice {
-    let charge = Charge::Usage { metric_id: metric.id, model: by_user() }.into();
+fn of_model(fixture: &Fixture, metric: &Metric, model: Model) -> NewPrice {
+    let charge = Charge::Usage { metric_id: metric.id, model }.into();
     NewPrice { charge, ..fixture.usage_at("1", metric) }
+}
+
+fn price(fixture: &Fixture, metric: &Metric) -> NewPrice {
+    of_model(fixture, metric, by_user())
 }
 
 fn grouped() -> Priced {
@@ -169,6 +178,165 @@ fn a_price_of_groups_is_evaluated_over_each_group_of_the_query() {
     entry.grouping = vec!["n".parse().unwrap()];
     let expect = [("1", "2"), ("24", "44")].map(|(n, of)| (n.to_owned(), of.to_owned()));
     assert_eq!(evaluated(&entry), expect, "event by event");
+}
+
+#[test]
+fn price_models_5_3_the_largest_group_may_become_smaller() {
+    let grouped = priced(|fixture, metric| {
+        let tier = |bound, amount| LowerBoundTier {
+            tier_lower_bound: written(bound),
+            unit_amount: written(amount),
+        };
+        let model = Model::MaxGroupTieredPackage(MaxGroupTieredPackage {
+            grouping_key: user(),
+            package_size: 10,
+            tiers: vec![tier("0", "3"), tier("20", "1")],
+        });
+        [of_model(fixture, metric, model)]
+    });
+    grouped.alert(cost_alert(&["8"]));
+    let mut expect = vec![("a", "25", "7"), ("b", "30", "7"), ("b", "1", "8"), ("a", "1", "8")];
+    expect.extend([("b", "-20", "7"), ("a", "-20", "6"), ("c", "10", "6"), ("c", "1", "6")]);
+    for (number, (of, n, subtotal)) in expect.into_iter().enumerate() {
+        grouped.ingest(&[by(&number.to_string(), n, Some(of))]).unwrap();
+        assert_eq!(grouped.subtotal(), subtotal, "{number}");
+    }
+    assert_eq!(grouped.told().len(), 1, "with the fourth package of b");
+}
+
+#[test]
+fn price_models_5_5_groups_draw_on_one_allocation_in_the_order_of_their_names() {
+    let grouped = priced(|fixture, metric| {
+        let model = Model::CumulativeGroupedAllocation(CumulativeGroupedAllocation {
+            grouping_key: user(),
+            group_allocation: written("10"),
+            cumulative_allocation: written("25"),
+            unit_amount: written("2"),
+        });
+        [of_model(fixture, metric, model)]
+    });
+    grouped.alert(cost_alert(&["50"]));
+    grouped.ingest(&[by("1", "20", Some("b"))]).unwrap();
+    assert_eq!(grouped.subtotal(), "20", "10 of b");
+    assert!(grouped.told().is_empty());
+    grouped.ingest(&[by("2", "20", Some("a"))]).unwrap();
+    assert_eq!(grouped.subtotal(), "50", "10 of a, and 15 of b");
+    assert_eq!(grouped.told().len(), 1);
+    grouped.ingest(&[by("3", "5", None)]).unwrap();
+    assert_eq!(grouped.subtotal(), "60", "nobody draws first: 10 of a, and 20 of b");
+}
+
+#[test]
+fn price_models_5_9_a_rate_is_a_number_however_it_is_written() {
+    let of = |default: Option<&str>| {
+        let grouped = priced(|fixture, metric| {
+            let model = Model::EventOutput(EventOutput {
+                unit_rating_key: user(),
+                grouping_key: None,
+                default_unit_rate: default.map(written),
+            });
+            [of_model(fixture, metric, model)]
+        });
+        grouped.alert(cost_alert(&["1000"]));
+        let rated = [("5", Some("1")), ("-2", Some("1.0")), ("3", Some("none")), ("4", None)];
+        for (number, (n, rate)) in rated.into_iter().enumerate() {
+            grouped.ingest(&[by(&number.to_string(), n, rate)]).unwrap();
+        }
+        let mut event = by("number", "2", None);
+        let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let rate = (user(), number("2.50").into());
+        event.properties = known.chain([rate]).collect();
+        grouped.ingest(&[event]).unwrap();
+        let line = grouped.cost().lines.remove(0);
+        (line.quantity.to_string(), line.subtotal.to_string())
+    };
+    assert_eq!(of(None), ("5".to_owned(), "8".to_owned()), "3 at 1, and 2 at 2.5");
+    assert_eq!(of(Some("0.5")), ("12".to_owned(), "11.5".to_owned()), "7 more at 0.5");
+}
+
+#[test]
+fn invoicing_15_a_threshold_bills_groups_that_the_event_is_not_in() {
+    let invoiced = invoiced_with(|fixture, metric| vec![price(fixture, metric)]);
+    invoiced.fixture.set("2026-03-01T00:00:00Z");
+    invoiced.subscribe_with("2026-03-01T00:00:00Z", |new| {
+        new.carried = Carried::new([("invoicing_threshold", "\"40\"".to_owned())]).unwrap();
+    });
+    let fixture = &invoiced.fixture;
+    fixture.set(NOON);
+    for (key, of) in [("1", Some("bob")), ("2", None), ("3", Some("eve"))] {
+        run(fixture.account.ingest([by(key, "7", of)])).unwrap();
+    }
+    let invoices = fixture.invoices(SETTLED);
+    let [invoice] = invoices.as_slice() else { panic!("{invoices:?}") };
+    let line = &invoice.lines[0];
+    assert_eq!((&line.subtotal, line.parts.len()), (&number("42"), 3));
+    fixture.tick_at("2026-04-02T00:00:00Z");
+    let billed: Decimal =
+        fixture.invoices(SETTLED).iter().flat_map(|of| &of.lines).map(|of| of.amount.clone()).sum();
+    assert_eq!(billed, number("42"), "once");
+}
+
+#[test]
+fn groups_of_a_combination_are_broken_down_by_a_further_property() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let group =
+            run(fixture.account.create_dimensional_price_group(new_group(metric, &["kind"])));
+        let combination = NewDimensionalPriceConfiguration::new(group.unwrap().id, ["paid"]);
+        let invoice_grouping_key = Some(PropertyName::parse("region").unwrap());
+        let charge = NewCharge::UsageOfGroup(by_user());
+        vec![NewPrice {
+            charge,
+            dimensional_price_configuration: Some(combination),
+            invoice_grouping_key,
+            ..fixture.usage_at("1", metric)
+        }]
+    });
+    invoiced.fixture.set("2026-03-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-03-01T00:00:00Z");
+    let fixture = &invoiced.fixture;
+    let watch = cost_alert(&["1000"]);
+    run(fixture.account.create_subscription_alert(subscription.id, watch)).unwrap();
+    fixture.set(NOON);
+    let with = |key: &str, n: &str, of: &str, kind: &str, region: &str| {
+        let mut event = by(key, n, Some(of));
+        let more = [("kind", kind), ("region", region)];
+        let more = more.map(|(name, of)| (PropertyName::parse(name).unwrap(), of.into()));
+        let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+        event.properties = known.chain(more).collect();
+        event
+    };
+    let events = [
+        with("1", "12", "bob", "paid", "eu"),
+        with("2", "3", "eve", "paid", "eu"),
+        with("3", "5", "bob", "paid", "us"),
+        with("4", "100", "bob", "free", "us"),
+    ];
+    for event in events {
+        run(fixture.account.ingest([event])).unwrap();
+    }
+    let cost = fixture.cost(&subscription, &CostQuery::default());
+    assert_eq!(cost.total, number("33"), "17 of bob are 27, 3 of eve 6");
+    fixture.tick_at("2026-04-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    let line = &invoices.iter().find(|of| of.issued_at.is_some()).unwrap().lines[0];
+    let parts = line.parts.iter().map(|part| (part.quantity.to_string(), part.amount.to_string()));
+    // By itself the one would come to 28, and the other to 10: they share the subtotal by their units.
+    let expect = [("15", "24.75"), ("5", "8.25")].map(|(n, of)| (n.to_owned(), of.to_owned()));
+    assert_eq!(parts.collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn an_invoice_shows_as_many_groups_as_there_may_be() {
+    let invoiced = invoiced_with(|fixture, metric| vec![price(fixture, metric)]);
+    invoiced.fixture.set("2026-03-01T00:00:00Z");
+    invoiced.subscribe("2026-03-01T00:00:00Z");
+    let fixture = &invoiced.fixture;
+    fixture.set(NOON);
+    run(fixture.account.ingest(of_groups(0..limits::GROUPS))).unwrap();
+    fixture.tick_at("2026-04-02T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED);
+    let line = &invoices.iter().find(|of| of.issued_at.is_some()).unwrap().lines[0];
+    assert_eq!((line.parts.len(), &line.subtotal), (1_000, &number("2000")));
 }
 
 /// So many events, each of a group of its own.

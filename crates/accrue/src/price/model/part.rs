@@ -157,9 +157,9 @@ impl Parts<'_> {
         if self.are_unknown() || other.are_unknown() {
             return Vec::new();
         }
-        let mut sum = self.parts.to_vec();
-        for (place, part) in other.parts.iter().enumerate() {
-            match like(&mut sum, place, part) {
+        let (mut sum, mut next) = (self.parts.to_vec(), 0);
+        for part in other.parts {
+            match like(&mut sum, &mut next, part) {
                 Some(mine) => mine.add(part.clone()),
                 None => sum.push(part.clone()),
             }
@@ -173,9 +173,9 @@ impl Parts<'_> {
         if self.are_unknown() || before.are_unknown() {
             return Vec::new();
         }
-        let mut rest = self.parts.to_vec();
-        for (place, part) in before.parts.iter().enumerate() {
-            match like(&mut rest, place, part) {
+        let (mut rest, mut next) = (self.parts.to_vec(), 0);
+        for part in before.parts {
+            match like(&mut rest, &mut next, part) {
                 Some(mine) => mine.add(part.negated()),
                 None => return Vec::new(),
             }
@@ -184,9 +184,12 @@ impl Parts<'_> {
     }
 }
 
-/// Finds the part that is like another one: at its place, for most.
-fn like<'a>(parts: &'a mut [Part], place: usize, part: &Part) -> Option<&'a mut Part> {
-    let is_there = parts.get(place).is_some_and(|found| found.is_like(part));
-    let found = if is_there { Some(place) } else { parts.iter().position(|of| of.is_like(part)) };
-    found.and_then(|found| parts.get_mut(found))
+/// Finds the part that is like another one: for most it is behind the one that was found last.
+fn like<'a>(parts: &'a mut [Part], next: &mut usize, part: &Part) -> Option<&'a mut Part> {
+    let (before, behind) = parts.split_at(parts.len().min(*next));
+    let found = behind.iter().position(|of| of.is_like(part));
+    let found = found.map(|found| found.saturating_add(*next));
+    let found = found.or_else(|| before.iter().position(|of| of.is_like(part)))?;
+    *next = found.saturating_add(1);
+    parts.get_mut(found)
 }

@@ -313,6 +313,7 @@ fn distinct_values_are_counted_by_group() {
     for (key, user, eu) in [("a", 0, true), ("b", 0, true), ("c", 1, true), ("d", 1, false)] {
         grouped.ingest(key, Some(user), eu).unwrap();
     }
+    grouped.check_stretches();
     let day = Timeframe::new(at("2026-03-10T00:00:00Z"), at("2026-03-11T00:00:00Z")).unwrap();
     let user = |user: usize| vec![Some(format!("user-{user}"))];
     let one = || Decimal::from(1);
