@@ -135,6 +135,13 @@ fn nothing<'a>(_: Timeframe, _: Timestamp) -> Option<Cow<'a, Total>> {
     None
 }
 
+/// Adds to the figures of an interval.
+fn add(total: &mut Total, interval: &RatedInterval, more: i32) {
+    for own in interval.figures.places() {
+        total.add_in(in_group(&own), Aggregate::Sum(number(&more.to_string())));
+    }
+}
+
 /// A total of so much of the metric.
 fn metric<'a>(figure: Decimal) -> Option<Cow<'a, Total>> {
     let mut total = Total::default();

@@ -1,3 +1,5 @@
+use std::collections::btree_map::Entry;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Decimal, EventKey, Timestamp};
@@ -59,6 +61,16 @@ impl Aggregate {
             Self::Count(count) | Self::Distinct(count) => Decimal::from(*count),
             Self::Sum(value) | Self::Min(value) | Self::Max(value) => value.clone(),
             Self::Latest(latest) => latest.value.clone(),
+        }
+    }
+}
+
+/// Adds to an aggregate, or begins one.
+pub(super) fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
+    match entry {
+        Entry::Occupied(mut aggregate) => aggregate.get_mut().add(&amount),
+        Entry::Vacant(vacant) => {
+            vacant.insert(amount);
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{aggregate::Aggregate, tally::add};
+use super::aggregate::{Aggregate, add};
 use crate::{
     meter::{CellHash, MeterId, SumId, Values},
     price::GroupSum,

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::{
-    aggregate::Aggregate,
+    aggregate::{Aggregate, add},
     distinct_index::Seen,
     group_figures::GroupFigures,
     reading::{Amount, Digest, Reading},
@@ -99,16 +99,6 @@ impl Total {
 
     pub(crate) fn figure(&self, cell: impl Into<CellId>) -> Option<Decimal> {
         self.of(cell.into()).map(Aggregate::figure)
-    }
-}
-
-/// Adds to an aggregate, or begins one.
-pub(super) fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
-    match entry {
-        Entry::Occupied(mut aggregate) => aggregate.get_mut().add(&amount),
-        Entry::Vacant(vacant) => {
-            vacant.insert(amount);
-        }
     }
 }
 

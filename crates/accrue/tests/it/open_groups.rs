@@ -15,6 +15,8 @@ use accrue::{
     usage::{Amendment, Event},
 };
 
+use proptest::prelude::*;
+
 use crate::{
     dimensional_price_groups::new_group,
     invoices::{SETTLED, invoiced_with},
@@ -202,6 +204,80 @@ fn price_models_5_3_the_largest_group_may_become_smaller() {
         assert_eq!(grouped.subtotal(), subtotal, "{number}");
     }
     assert_eq!(grouped.told().len(), 1, "with the fourth package of b");
+}
+
+#[test]
+fn whoever_watches_again_sees_what_was_used_meanwhile() {
+    let grouped = grouped();
+    let alert = grouped.alert(cost_alert(&["30", "60"]));
+    let account = &grouped.fixture.account;
+    grouped.ingest(&[by("1", "10", Some("bob"))]).unwrap();
+    run(account.disable_alert(alert.id)).unwrap();
+    grouped.ingest(&[by("2", "4", Some("eve"))]).unwrap();
+    run(account.enable_alert(alert.id)).unwrap();
+    grouped.ingest(&[by("3", "1", None)]).unwrap();
+    assert_eq!(grouped.told().len(), 1, "30 by now");
+    grouped.ingest(&[by("4", "15", None)]).unwrap();
+    assert_eq!(grouped.subtotal(), "54");
+    grouped.ingest(&[by("5", "6", Some("bob"))]).unwrap();
+    assert_eq!(grouped.told().len(), 1, "60 by now");
+}
+
+/// A model for each way in which groups make an amount.
+fn of_each_kind() -> [Model; 3] {
+    let tier = |bound, amount| LowerBoundTier {
+        tier_lower_bound: written(bound),
+        unit_amount: written(amount),
+    };
+    let largest = MaxGroupTieredPackage {
+        grouping_key: user(),
+        package_size: 3,
+        tiers: vec![tier("0", "5"), tier("6", "1")],
+    };
+    let in_order = CumulativeGroupedAllocation {
+        grouping_key: user(),
+        group_allocation: written("4"),
+        cumulative_allocation: written("9"),
+        unit_amount: written("2"),
+    };
+    [by_user(), Model::MaxGroupTieredPackage(largest), Model::CumulativeGroupedAllocation(in_order)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever the order of events and wherever they are cut into batches: costs, and what is kept of groups, are
+    /// the same.
+    #[test]
+    fn order_and_batches_make_no_difference(
+        (events, shuffled) in prop::collection::vec((0_usize..4, -3_i32..12), 1..9)
+            .prop_flat_map(|events| {
+                let numbered: Vec<_> = events.into_iter().enumerate().collect();
+                (Just(numbered.clone()), Just(numbered).prop_shuffle())
+            }),
+        size in 1_usize..5,
+    ) {
+        let outcome = |events: &[(usize, (usize, i32))], size: usize| {
+            let grouped = priced(|fixture, metric| {
+                of_each_kind().map(|model| of_model(fixture, metric, model))
+            });
+            grouped.alert(cost_alert(&["1000000"]));
+            for batch in events.chunks(size) {
+                let users = [None, Some("a"), Some("b"), Some("c")];
+                let event = |(number, (of, n)): &(usize, (usize, i32))| {
+                    by(&number.to_string(), &n.to_string(), users[*of])
+                };
+                grouped.ingest(&batch.iter().map(event).collect::<Vec<_>>()).unwrap();
+            }
+            let is_kept = |row: &String| row.starts_with("group_total:") || row.starts_with("group_sums:");
+            let kept: Vec<_> = grouped.fixture.dump().into_iter().filter(is_kept).collect();
+            (grouped.cost(), kept)
+        };
+        let expect = outcome(&events, events.len());
+        prop_assert!(expect.1.len() > 1);
+        prop_assert_eq!(&outcome(&events, 1), &expect);
+        prop_assert_eq!(&outcome(&shuffled, size), &expect);
+    }
 }
 
 #[test]

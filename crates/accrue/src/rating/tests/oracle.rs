@@ -121,14 +121,9 @@ impl Case {
     ) -> impl Fn(Timeframe, Timestamp) -> Option<Cow<'a, Total>> + 'a {
         |period, to| {
             let mut total = Total::default();
-            let events = self.events.iter().take(known.get());
-            for (place, _, more) in
-                events.filter(|(_, at, _)| period.contains(day(*at)) && day(*at) < to)
-            {
-                for own in card.intervals[*place].figures.places() {
-                    total.add_in(in_group(&own), Aggregate::Sum(number(&more.to_string())));
-                }
-            }
+            let own = self.events.iter().take(known.get());
+            own.filter(|(_, at, _)| period.contains(day(*at)) && day(*at) < to)
+                .for_each(|(place, _, more)| add(&mut total, &card.intervals[*place], *more));
             Some(Cow::Owned(total))
         }
     }
@@ -483,8 +478,8 @@ proptest! {
             slots.iter().map(|slot| Running::new(Arc::clone(&card), *slot, &used, now)).collect();
         for (place, at, _) in &case.events {
             known.set(known.get() + 1);
-            let moved = card.intervals[*place].figures.places();
-            let moved: Vec<_> = moved.iter().map(in_group).collect();
+            let own = card.intervals[*place].figures.places();
+            let moved: Vec<_> = own.iter().map(in_group).collect();
             running.iter_mut().for_each(|of| drop(of.follow(day(*at), &moved, &used)));
         }
         let rated = rate(&card, &used, &slots, now);
