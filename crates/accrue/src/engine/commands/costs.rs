@@ -191,11 +191,12 @@ pub(in crate::engine) async fn costs(
     let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
     for slots in slots.chunks(SLOTS_TOGETHER) {
         let used = used_in(tx, entry, &card, &meters, slots, &mut sums).await?;
+        let groups = used.values().map(|of| of.groups.each().count()).max().unwrap_or_default();
         let used = |period: Timeframe, to: Timestamp| used.get(&(period, to)).map(Cow::Borrowed);
         let lines = rate(&card, &used, slots, tx.now);
         let rated = slots.iter().zip(lines);
         costs.extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
-        let rated = slots.len().saturating_mul(card.intervals.len());
+        let rated = slots.len().saturating_mul(card.intervals.len().saturating_add(groups));
         tx.pace.spend(rated.saturating_mul(Pace::ROW)).await;
     }
     Ok(costs)

@@ -23,7 +23,7 @@ use crate::{
     schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
     subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
-    usage::{GroupFigures, Total},
+    usage::Total,
 };
 
 /// What is to be known of billing periods.
@@ -369,13 +369,23 @@ pub(in crate::engine) async fn total(
 ) -> Result<Total, Error> {
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
+    let mut total = total_without_groups(tx, entry, key).await?;
     let version = plans::plan_version_of(tx, entry).await?;
-    let priced = version.priced_of(entry);
-    let (mut total, _) = total_under(tx, &guard, id, key, !priced.meters.is_empty()).await?;
-    if !priced.grouped.is_empty() {
+    if !version.priced_of(entry).grouped.is_empty() {
         total.groups = period_groups::load(tx, &guard, (id, key), None, None).await?;
     }
     Ok(total)
+}
+
+async fn total_without_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    key: PeriodKey,
+) -> Result<Total, Error> {
+    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
+    let version = plans::plan_version_of(tx, entry).await?;
+    let has_cells = !version.priced_of(entry).meters.is_empty();
+    Ok(total_under(tx, &guard, entry.subscription.id, key, has_cells).await?.0)
 }
 
 async fn total_under(
@@ -393,21 +403,20 @@ async fn total_under(
         true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
         false => None,
     };
-    let groups = GroupFigures::default();
-    let stored = Stored { metrics: metrics.is_some(), cells: cells.is_some(), groups };
+    let (has_metrics, has_cells) = (metrics.is_some(), cells.is_some());
+    let stored = Stored { metrics: has_metrics, cells: has_cells, ..Stored::default() };
     let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-    let groups = GroupFigures::default();
-    Ok((Total { metrics: metrics.total, cells: cells.cells, groups }, stored))
+    Ok((Total { metrics: metrics.total, cells: cells.cells, ..Total::default() }, stored))
 }
 
-/// Returns what a billing period adds up to.
+/// Returns what a billing period adds up to, without its groups.
 pub(in crate::engine) async fn billing_total(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     period: Timeframe,
 ) -> Result<Total, Error> {
     let key = Stretch::whole(&entry.subscription.periods(), period).key;
-    total(tx, entry, key).await
+    total_without_groups(tx, entry, key).await
 }
 
 /// Writes what a stretch adds up to, which was read, and what prices make of its groups.

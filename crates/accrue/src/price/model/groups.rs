@@ -121,7 +121,7 @@ impl GroupQuantity {
         unit_amount: &Decimal,
     ) -> Part {
         let grouping = self.grouping(key, 0);
-        let name = grouping.value.clone().unwrap_or_else(|| "None".to_owned());
+        let name = grouping.value.clone().unwrap_or_else(|| "none".to_owned());
         Part { grouping: Some(grouping), ..Part::named(name, quantity, unit_amount) }
     }
 

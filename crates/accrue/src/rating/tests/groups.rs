@@ -75,4 +75,32 @@ proptest! {
             );
         }
     }
+
+    /// Timeframes that adjoin cost what the whole does, also where a minimum falls on the end.
+    #[test]
+    fn timeframes_that_adjoin_add_up(
+        model in models::of_groups(),
+        steps in prop::collection::vec((0_usize..9, 0_u64..50, -30_i32..60), 0..9),
+        cuts in prop::collection::btree_set(1_u64..60, 0..5),
+        now in 0_u64..70,
+    ) {
+        let charge = Charge::Usage { metric_id: METRIC, model };
+        let card = card(charge, Cadence::Monthly, Adjustments::default());
+        let places = card.intervals[0].figures.places();
+        let used = |period: Timeframe, to: Timestamp| {
+            let mut total = Total::default();
+            let within = |at| period.start() <= day(at) && day(at) < to;
+            for (of, _, more) in steps.iter().filter(|(_, at, _)| within(*at)) {
+                let place = in_group(&places[of % places.len()]);
+                total.add_in(place, Aggregate::Sum(number(&more.to_string())));
+            }
+            Some(Cow::Owned(total))
+        };
+        let bounds: Vec<_> = [0].into_iter().chain(cuts).chain([60]).map(day).collect();
+        let slots: Vec<_> = bounds.windows(2).map(|of| span_of(of[0], of[1])).collect();
+        let whole = rate_one(&card, &used, span_of(day(0), day(60)), day(now)).remove(0);
+        let lines: Vec<_> = rate(&card, &used, &slots, day(now)).into_iter().map(|of| of[0].clone()).collect();
+        prop_assert_eq!(lines.iter().map(|of| of.subtotal.clone()).sum::<Decimal>(), whole.subtotal);
+        prop_assert_eq!(lines.iter().map(|of| of.quantity.clone()).sum::<Decimal>(), whole.quantity);
+    }
 }
