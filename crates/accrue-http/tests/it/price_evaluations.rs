@@ -209,7 +209,7 @@ fn subscriptions_9_1_9_one_price_that_cannot_be_found_or_built_refuses_all() {
     ] {
         ask(unknown).error(404, "404-resource-not-found");
     }
-    let not_built = scene.new_price("1", json!({"model_type": "grouped_allocation"}));
+    let not_built = scene.new_price("1", json!({"model_type": "percent"}));
     ask(json!({"price": not_built})).error(404, "404-feature-not-available");
     let overridden =
         json!({"price_id": scene.price, "metric_parameter_overrides": {"threshold": 1}});
