@@ -293,6 +293,8 @@ pub const METERS: usize = 20;
 /// The most meters of an account that count by a condition of a subscription's own (subscriptions 1.5), each with what
 /// it is divided by: every event is held against each, and they stay when no subscription has them any more.
 pub const FILTERED_METERS: usize = 200;
+/// The most children of a customer (subscriptions 1.5).
+pub const CHILDREN: usize = 100;
 /// The most bytes of the combinations of values that prices of dimensional price groups divide one meter by, as
 /// JSON writes them: some hundreds.
 pub const COMBINATION_BYTES: usize = 32 * 1024;

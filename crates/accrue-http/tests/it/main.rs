@@ -69,5 +69,6 @@ mod subscription_figures;
 mod subscriptions;
 mod support;
 mod taxes;
+mod usage_customers;
 mod violations;
 mod webhooks;

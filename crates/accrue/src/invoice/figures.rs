@@ -104,7 +104,8 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         let partially_invoiced = partially.filter(|_| !price.charge.is_fixed()).cloned();
         let partially_invoiced = partially_invoiced.unwrap_or_default();
         let left = paid.shown.get(place).cloned().unwrap_or_default();
-        let filter = charges.card.intervals.get(line.interval).and_then(|of| of.filter.clone());
+        let interval = charges.card.intervals.get(line.interval);
+        let usage = interval.filter(|_| !price.charge.is_fixed());
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
@@ -120,7 +121,8 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             partially_invoiced,
             tax_amounts: Vec::new(),
             parts: line.parts.clone(),
-            filter: filter.filter(|_| !price.charge.is_fixed()),
+            filter: usage.and_then(|of| of.filter.clone()),
+            usage_customers: usage.and_then(|of| of.source.usage_customers().cloned()),
         }
     });
     (lines.collect(), subtotals.shown.iter().sum())

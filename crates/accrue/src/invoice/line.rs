@@ -5,6 +5,7 @@ use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe, Timestamp,
     expression::Expression,
+    meter::UsageCustomers,
     price::{Adjustment, AdjustmentScope, Part, PartOf, round_lines},
 };
 
@@ -51,6 +52,9 @@ pub struct InvoiceLine {
     /// Condition on the events that count, beside that of the metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts, where that is not the subscriber's alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
 }
 
 /// Adjustment of a line (invoicing 3.4).

@@ -4,6 +4,7 @@ use crate::{
     Decimal, Timeframe, Timestamp,
     expression::Expression,
     meter::CellId,
+    meter::Source,
     price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
 };
@@ -26,6 +27,8 @@ pub(crate) struct RatedInterval {
     invoicing: Option<Cycle>,
     /// Condition on the events that count.
     pub(crate) filter: Option<Expression>,
+    /// Whose usage counts.
+    pub(crate) source: Source,
 }
 
 impl RatedInterval {
@@ -39,9 +42,23 @@ impl RatedInterval {
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
-        let cells = price.cells(interval.filter.as_ref());
-        let filter = interval.filter.clone();
-        Self { cells, price, quantities, periods, is_once, is_whole, is_trial, invoicing, filter }
+        let (filter, source) = (interval.filter.clone(), subscription.source_of(interval));
+        let mut cells = price.cells(filter.as_ref());
+        if !source.is_own() {
+            cells.iter_mut().for_each(|cell| *cell = source.cell(*cell));
+        }
+        Self {
+            cells,
+            price,
+            quantities,
+            periods,
+            is_once,
+            is_whole,
+            is_trial,
+            invoicing,
+            filter,
+            source,
+        }
     }
 
     pub(super) fn is_fee(&self) -> bool {

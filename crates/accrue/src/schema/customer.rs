@@ -71,6 +71,12 @@ pub(crate) struct CustomerHead {
     pub(crate) measured: u64,
     /// Whether it ever was corrected, so that the calendar and the overlays are read.
     pub(crate) is_corrected: bool,
+    /// Customers whose subscriptions count its usage too, or have counted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) counted_by: Vec<CustomerId>,
+    /// Whether its subscriptions count the usage of others: by what it is measured, those are as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) counts_others: bool,
     /// Usage that events still move.
     #[serde(default, skip_serializing_if = "OpenUsage::is_empty")]
     pub(crate) usage: OpenUsage,
@@ -121,4 +127,7 @@ pub(crate) struct ActiveIds {
     /// When it brings the next thing for an invoice that is to be collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) collection: Option<Timestamp>,
+    /// The other customers whose usage counts for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) counted: Vec<CustomerId>,
 }

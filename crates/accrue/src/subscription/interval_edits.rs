@@ -42,6 +42,7 @@ impl Subscription {
             interval.anchor = interval.anchor.on_day(day);
         }
         edit.filter.clone().apply(&mut interval.filter);
+        edit.usage_customers.clone().apply(&mut interval.usage_customers);
         let terms = self.grid_of(&interval);
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
@@ -86,8 +87,11 @@ impl Subscription {
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
         self.check_not_within_trial(start_date)?;
         let cut = self.cut(start_date, now);
-        let filter = new.filter.clone().or_else(|| self.plan_at(start_date).filter);
-        let mut interval = PriceInterval { id, end_date, filter, ..cut.interval(price) };
+        let plan = self.plan_at(start_date);
+        let filter = new.filter.clone().or(plan.filter);
+        let usage_customers = new.usage_customers.clone().or(plan.usage_customers);
+        let mut interval =
+            PriceInterval { id, end_date, filter, usage_customers, ..cut.interval(price) };
         interval.set_quantities(price, &new.quantities)?;
         self.add_priced(&cut, interval, price, &new.adjustments)
     }

@@ -38,6 +38,21 @@ impl DistinctIndex {
         known.then_some(false)
     }
 
+    /// Adds the instants at which the value was seen for another customer, as if it were the same one.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.spans.extend(other.spans);
+        self.spans.sort_unstable();
+        self.spans.dedup_by(|next, kept| {
+            let join = next.0 <= kept.1 || kept.1.day() == next.0.day();
+            if join {
+                kept.1 = kept.1.max(next.1);
+            }
+            join
+        });
+        let stretches = std::mem::take(&mut self.unknown).into_iter();
+        self.set_unknown(stretches.chain(other.unknown).collect());
+    }
+
     /// Forgets the instants of a timeframe: the value is not there any more.
     pub(crate) fn forget(&mut self, timeframe: Timeframe) {
         let mut cut = Vec::new();

@@ -1,7 +1,9 @@
+use std::borrow::Cow;
+
 use super::aggregate::{Aggregate, Latest};
 use crate::{
     EventKey, MetricId, Timestamp,
-    meter::{CellHash, CellId, MeterId, Values},
+    meter::{CellHash, CellId, MeterId, Source, Values},
     metric::{Contribution, Function},
 };
 
@@ -34,6 +36,15 @@ pub(crate) enum Amount {
 
 /// Digest that identifies a distinct value.
 pub(crate) type Digest = [u8; 32];
+
+/// Returns readings of a customer in the cells of a source that counts its usage.
+pub(crate) fn readings_of<'r>(source: &Source, readings: &'r [Reading]) -> Cow<'r, [Reading]> {
+    if source.is_own() {
+        return Cow::Borrowed(readings);
+    }
+    let counted = |of: &Reading| Reading { cell: source.cell(of.cell), ..of.clone() };
+    Cow::Owned(readings.iter().map(counted).collect())
+}
 
 impl Reading {
     /// Reads the contribution of an event to a metric.

@@ -140,5 +140,7 @@ mod trials;
 
 mod turns;
 mod turns_of_others;
+mod usage_as_one;
+mod usage_customers;
 mod usage_series;
 mod webhook_endpoints;

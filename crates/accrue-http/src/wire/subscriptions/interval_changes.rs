@@ -22,6 +22,7 @@ use crate::{
         not_built::NotBuilt,
         parameters::NoParameters,
         prices::{FloatingPrice, NewAllocationPriceIn},
+        usage_customers::UsageCustomersIn,
     },
 };
 
@@ -59,8 +60,8 @@ request! {
         allocation_price: Option<NewAllocationPriceIn>,
         /// Condition on the events that count, beside that of the metric: the subscription's where none is given.
         filter: Option<Expression>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts: the subscription's where none are given.
+        usage_customer_ids: Option<UsageCustomersIn>,
         /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
         can_defer_billing: Option<NotBuilt<bool>>,
         /// Quantities of a fee, each from a date on.
@@ -91,8 +92,8 @@ request! {
         can_defer_billing: Option<NotBuilt<bool>>,
         /// Condition on the events that count, of all of the interval; null for none.
         filter: Maybe<Expression>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts, for all of the interval; null for the customer alone.
+        usage_customer_ids: Maybe<UsageCustomersIn>,
         /// Values of parameters of the metric: no metric has any.
         metric_parameter_overrides: Option<NoParameters>,
     }
@@ -367,6 +368,7 @@ impl NewPriceIntervalIn {
             quantities: quantities(transitions, zone, at)?,
             adjustments: adjustments(self.discounts, self.minimum_amount, self.maximum_amount),
             filter: self.filter,
+            usage_customers: self.usage_customer_ids.map(Into::into),
             ..NewPriceInterval::new(price, start)
         })
     }
@@ -386,6 +388,11 @@ impl PriceIntervalEditIn {
             quantities,
             billing_cycle_day: day,
             filter: self.filter.into(),
+            usage_customers: match self.usage_customer_ids {
+                Maybe::Absent => Patch::Keep,
+                Maybe::Null => Patch::Clear,
+                Maybe::Value(of) => Patch::Set(of.into()),
+            },
             ..PriceIntervalEdit::new(self.price_interval_id)
         })
     }

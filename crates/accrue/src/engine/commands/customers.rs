@@ -5,6 +5,7 @@ use crate::{
     customer::{Customer, CustomerUpdate, NewCustomer, PaymentMethods, previous_attributes},
     engine::{
         Account, Call,
+        commands::hierarchies,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, invoices, outbox, payment_methods},
         time::current,
@@ -84,7 +85,8 @@ async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<
         tx.lock(&[reserved.into()]).await?;
     }
     let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
-    let customer = new.clone().decide(id, &zone, tx.now)?;
+    let mut customer = new.clone().decide(id, &zone, tx.now)?;
+    hierarchies::change(tx, &mut customer, &new.hierarchy).await?;
     if let Some(external) = &customer.external_customer_id {
         let alias = CustomerAlias { customer_id: id, reserved: false };
         let guard = tx.guard(id).await?;
@@ -126,6 +128,7 @@ async fn update_customer(
     };
     let known = methods.clone();
     let (mut after, gone) = update.clone().decide(&before, &mut methods)?;
+    hierarchies::change(tx, &mut after, &update.hierarchy).await?;
     if methods != known {
         payment_methods::save(tx, &mut after, &methods).await?;
     }

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{
-            plan_versions,
+            hierarchies, plan_versions,
             prices::{self, Made},
             subscription_changes,
         },
@@ -91,6 +91,7 @@ pub(super) async fn change_intervals(
     let Some(since) = entry.subscription.terms_differ_since(&before.subscription) else {
         return Ok(before.subscription);
     };
+    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
     tell_quantities(tx, &before.subscription, &entry.subscription).await?;
     subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
     Ok(entry.subscription)

@@ -4,7 +4,7 @@ use crate::{
     Currency, Error, InstantRange, Page, PageRequest, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{prices, subscription_changes, subscriptions},
+        commands::{hierarchies, prices, subscription_changes, subscriptions},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::page_in_order, outbox},
         time::{current, plan_changes},
@@ -142,6 +142,7 @@ pub(super) async fn schedule_plan_change(
         initial_phase: change.initial_phase,
         trial_days: change.trial_days,
         filter: change.filter.as_ref(),
+        usage_customers: change.usage_customers.as_ref(),
     };
     let seed = SubscriptionId::generate(tx.now, tx.entropy());
     let next = NextPlan { seed, start_date: at, terms };
@@ -156,6 +157,7 @@ pub(super) async fn schedule_plan_change(
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
     prices::note_usage(tx, &mut entry).await?;
+    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,

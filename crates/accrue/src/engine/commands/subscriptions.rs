@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{
-            licenses, plan_versions,
+            hierarchies, licenses, plan_versions,
             prices::{self, Made},
         },
         kernel::{Op, Stop, Transaction, boxed},
@@ -255,6 +255,7 @@ pub(super) async fn create_subscription(
         initial_phase: new.initial_phase,
         trial_days: new.trial_days,
         filter: new.filter.as_ref(),
+        usage_customers: new.usage_customers.as_ref(),
     };
     let mut subscription = new.clone().decide(id, &customer, terms, tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
@@ -282,6 +283,7 @@ pub(super) async fn create_subscription(
         licenses::check_prices(tx, &entry.subscription).await?;
         prices::note_usage(tx, &mut entry).await?;
     }
+    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();

@@ -51,32 +51,8 @@ pub(in crate::engine) async fn total_between(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<Total, Error> {
-    Ok(running_between(tx, customer, meters, timeframe).await?.total)
-}
-
-/// Returns the same with the groups that the events may be in.
-pub(in crate::engine) async fn running_between(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    meters: &Meters,
-    timeframe: Timeframe,
-) -> Result<Running, Error> {
     let mut running = Running::default();
     run_on(tx, &mut running, customer, meters, timeframe).await?;
-    Ok(running)
-}
-
-/// The same by metrics that they are measured by: no event is read but those of the two windows.
-pub(in crate::engine) async fn total_measured(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    meters: &Meters,
-    timeframe: Timeframe,
-) -> Result<Total, Error> {
-    let mut running = Running::default();
-    if has_events(tx, customer, timeframe).await? {
-        run_on_measured(tx, &mut running, customer, meters, timeframe).await?;
-    }
     Ok(running.total)
 }
 
@@ -88,9 +64,6 @@ pub(in crate::engine) async fn run_on(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
-    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
-        return Ok(());
-    }
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
@@ -109,6 +82,9 @@ async fn run_on_events(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
+    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
+        return Ok(());
+    }
     let read = |_: &Fields<'_>, readings: Vec<Reading>| {
         readings.into_iter().for_each(|reading| running.add(reading));
         Ok(())
@@ -116,14 +92,17 @@ async fn run_on_events(
     visible::each_event(tx, customer, timeframe, meters, read).await
 }
 
-/// The same by metrics that they are measured by.
-async fn run_on_measured(
+/// The same by metrics that they are measured by: no event is read but those of the two windows that are cut.
+pub(in crate::engine) async fn run_on_measured(
     tx: &mut Transaction<'_>,
     running: &mut Running,
     customer: CustomerId,
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
+    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
+        return Ok(());
+    }
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;

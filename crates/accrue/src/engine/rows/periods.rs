@@ -44,8 +44,13 @@ pub(in crate::engine) struct Subscribed<'a> {
 
 impl Subscribed<'_> {
     fn has_cells(self) -> bool {
-        !self.version.priced_of(self.entry).meters.is_empty()
+        has_cells(self.version, self.entry)
     }
+}
+
+/// Tells whether anything of a subscription is added up in cells.
+fn has_cells(version: &PlanVersionEntry, entry: &SubscriptionEntry) -> bool {
+    !version.priced_of(entry).meters.is_empty() || entry.subscription.has_usage_customers()
 }
 
 /// Names the rows that the states of some billing periods are in, as of an instant.
@@ -129,6 +134,7 @@ pub(in crate::engine) async fn periods_of(
     }
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
+    periods.watched = Some(entry.subscription.source()).filter(|source| !source.is_own());
     periods.threshold = threshold.cloned();
     match card.filter(|_| periods.are_rated()) {
         Some(card) => periods.rate(card, at),
@@ -335,7 +341,7 @@ pub(in crate::engine) async fn total(
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let version = plans::plan_version_of(tx, entry).await?;
-    let has_cells = !version.priced_of(entry).meters.is_empty();
+    let has_cells = has_cells(&version, entry);
     Ok(total_under(tx, &guard, id, key, has_cells).await?.0)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
     credit::Drawn,
     engine::{
         kernel::Transaction,
@@ -50,7 +50,7 @@ async fn lines_less(
     let adjustments = &entry.subscription.adjustment_intervals;
     let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     let (mut lines, subtotal) = invoice::lines(&charges);
-    break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
+    break_down(tx, &card, &mut lines).await?;
     Ok((lines, subtotal))
 }
 
@@ -78,19 +78,18 @@ pub(super) async fn due(
 /// Breaks the usage of lines down by the properties that their prices name (invoicing 6.1).
 async fn break_down(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
     card: &RateCard,
     lines: &mut [InvoiceLine],
 ) -> Result<(), Error> {
     for line in lines {
         let interval = card.interval_of(line.price_id, line.period.start());
-        let Some(RatedInterval { price, filter, .. }) = interval else { continue };
+        let Some(RatedInterval { price, filter, source, .. }) = interval else { continue };
         let Some(key) = &price.invoice_grouping_key else { continue };
         let Some(grouping) = price.grouping_meter(filter.as_ref(), 0) else { continue };
         let meters = rows::metrics::meters(tx).await?;
         let metrics = price.charge.metric_id().into_iter().collect();
         let meters = meters.only(&metrics, &grouping.parts());
-        let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
+        let running = rows::sources::running_between(tx, source, &meters, line.period).await?;
         let groups = running.groups.iter().map(|(_, group)| {
             let used = |cell| running.total.figure(cell);
             (group.last().cloned().flatten(), price.rate_group(&grouping, group, used))
@@ -128,7 +127,7 @@ async fn summed(
     let version = rows::plans::plan_version_of(tx, entry).await?;
     let meters = &version.priced_of(entry).meters;
     let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), meters);
-    rows::figures::total_between(tx, of.customer_id, &meters, period).await
+    rows::sources::total_between(tx, of, &meters, period).await
 }
 
 /// Sums up what usage has drawn of credits, by the start of its period and its price. Paid for is what was drawn

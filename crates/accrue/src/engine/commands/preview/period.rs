@@ -138,9 +138,13 @@ pub(super) async fn period_figures(
     timeframe: Timeframe,
 ) -> Result<Vec<PeriodFigures>, Error> {
     let mut found = Vec::new();
-    for customer_id in customers.iter().copied() {
-        for entry in rows::subscriptions::every_subscription(tx, customer_id).await? {
+    let mut seen = BTreeSet::new();
+    for customer_id in customers {
+        for entry in rows::subscriptions::every_counting(tx, *customer_id).await? {
             let of = &entry.subscription;
+            if !seen.insert(of.id) {
+                continue;
+            }
             let currency = PricingUnit::from(of.currency);
             let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
             for period in periods {
@@ -148,7 +152,7 @@ pub(super) async fn period_figures(
                 let costs = costs::costs(tx, &entry, &[period], &currency).await?;
                 let cost = costs.into_iter().next().map(|cost| cost.total);
                 found.push(PeriodFigures {
-                    customer_id,
+                    customer_id: of.customer_id,
                     subscription_id: entry.subscription.id,
                     timeframe: period,
                     total,

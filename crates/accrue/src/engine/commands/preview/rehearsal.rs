@@ -149,7 +149,8 @@ async fn apply_transitions(
         loop {
             match ended((Step { customer: *customer }).run(tx).await)? {
                 Stepped::On { .. } => {}
-                Stepped::First(until) => apply_until(tx, &[*customer], until).await?,
+                Stepped::First(first, until) => apply_until(tx, &[first], until).await?,
+                Stepped::Other(other) => Box::pin(apply_transitions(tx, &[other])).await?,
                 Stepped::Done => break,
             }
         }

@@ -7,7 +7,7 @@ use crate::{
     backfill::{Backfill, Correction, Effect},
     engine::{
         kernel::{Stop, Transaction},
-        rows::{self, active, metrics},
+        rows::{self, active, metrics, usage_customers},
     },
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
@@ -119,7 +119,7 @@ pub(in crate::engine) async fn is_unmeasured(
     tx: &mut Transaction<'_>,
     head: &CustomerHead,
 ) -> Result<bool, Error> {
-    if head.accepted == 0 {
+    if head.accepted == 0 && !head.counts_others {
         return Ok(false);
     }
     Ok(head.measured < metrics::catalogue(tx).await?.revision)
@@ -171,6 +171,19 @@ pub(super) async fn end_correction(
     rows::corrections::put_own(tx, customer, &corrections).await
 }
 
+/// Finds a customer whose usage counts for one, and that is to be corrected before it.
+pub(super) async fn first_of_others(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Option<CustomerId>, Error> {
+    for other in usage_customers::counted(tx, customer).await? {
+        if is_to_be_corrected(tx, other).await? {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
 /// Tells whether a customer is to be corrected now, or is being.
 pub(in crate::engine) async fn is_to_be_corrected(
     tx: &mut Transaction<'_>,
@@ -181,6 +194,7 @@ pub(in crate::engine) async fn is_to_be_corrected(
     let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= tx.now);
     Ok(corrections.progress.is_some()
         || is_own_scheduled
+        || corrections.of_others.values().any(|at| *at <= tx.now)
         || is_unmeasured(tx, &head).await?
         || next_of_all(tx, customer).await?.is_some())
 }

@@ -1,0 +1,160 @@
+//! Hierarchies of customers: who is whose child, and whose usage counts for whom (wire 4.3, subscriptions 1.5).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    CustomerId, Error, IdOr, Patch,
+    customer::{Customer, HierarchyChange, previous_attributes},
+    engine::{
+        kernel::{Stop, Transaction},
+        rows::{active, customers, outbox, usage_customers},
+        time::current,
+    },
+    meter::Source,
+    schema::CustomerEntry,
+    subscription::Subscription,
+    webhook::Body,
+};
+
+/// Changes the hierarchy of a customer, which is written afterwards; the others that it touches are written and told of
+/// here.
+pub(super) async fn change(
+    tx: &mut Transaction<'_>,
+    customer: &mut Customer,
+    change: &HierarchyChange,
+) -> Result<(), Stop> {
+    if change.is_empty() {
+        return Ok(());
+    }
+    let id = customer.id;
+    let before = customer.hierarchy.parent;
+    let named = change.children.iter().copied().chain(match change.parent {
+        Patch::Set(parent) => Some(parent),
+        Patch::Keep | Patch::Clear => None,
+    });
+    let others: BTreeSet<_> = named.chain(before).filter(|of| *of != id).collect();
+    lock(tx, id, &others).await?;
+    if let Some(parent) = before {
+        if entry(tx, parent).await?.is_none() {
+            customer.hierarchy.parent = None;
+        } else if change.parent == Patch::Clear {
+            leave(tx, customer, parent).await?;
+        }
+    }
+    if let Patch::Set(parent) = change.parent {
+        let mut of_parent = other(tx, customer, parent).await?;
+        drop_deleted(tx, &mut of_parent).await?;
+        customer.hierarchy.join(id, parent, &mut of_parent.hierarchy)?;
+        save(tx, of_parent).await?;
+    }
+    for child in &change.children {
+        let mut of_child = other(tx, customer, *child).await?;
+        if let Some(parent) = of_child.hierarchy.parent
+            && entry(tx, parent).await?.is_none()
+        {
+            of_child.hierarchy.parent = None;
+        }
+        drop_deleted(tx, customer).await?;
+        of_child.hierarchy.join(*child, id, &mut customer.hierarchy)?;
+        save(tx, of_child).await?;
+    }
+    Ok(())
+}
+
+/// Makes sure that those whose usage counts for a subscription are of the hierarchy of its customer, and notes for each
+/// whose usage did not count before that it does.
+pub(super) async fn note_usage_customers(
+    tx: &mut Transaction<'_>,
+    subscription: &Subscription,
+) -> Result<(), Stop> {
+    if !subscription.has_usage_customers() {
+        return Ok(());
+    }
+    let subscriber = subscription.customer_id;
+    let sources = subscription.sources();
+    let listed: BTreeSet<_> = sources.iter().flat_map(Source::customers).copied().collect();
+    let known = usage_customers::counted(tx, subscriber).await?;
+    let new: BTreeSet<_> =
+        listed.into_iter().filter(|id| *id != subscriber && !known.contains(id)).collect();
+    for id in &new {
+        let found = entry(tx, *id).await?.ok_or_else(|| Error::not_found("customer", id))?;
+        if found.hierarchy.parent != Some(subscriber) {
+            let detail = format!("the customer {id} is no child of {subscriber}");
+            return Err(Error::constraint(detail).into());
+        }
+    }
+    lock(tx, subscriber, &new).await?;
+    usage_customers::count(tx, subscriber, &new).await?;
+    Ok(())
+}
+
+/// Takes the locks of customers, whose transitions come first.
+async fn lock(
+    tx: &mut Transaction<'_>,
+    id: CustomerId,
+    others: &BTreeSet<CustomerId>,
+) -> Result<(), Stop> {
+    let all: Vec<_> = others.iter().copied().chain([id]).map(IdOr::Id).collect();
+    tx.lock(&all).await?;
+    current::current_heads(tx, &others.iter().copied().collect::<Vec<_>>()).await
+}
+
+/// Lets a customer leave its parent, where its usage counts for no subscription of that any more.
+async fn leave(
+    tx: &mut Transaction<'_>,
+    customer: &mut Customer,
+    parent: CustomerId,
+) -> Result<(), Stop> {
+    let (id, mut of_parent) = (customer.id, other(tx, customer, parent).await?);
+    for of in active::active_subscriptions(tx, &[parent]).await? {
+        let mut subscriptions = of.entries.iter().map(|entry| &entry.subscription);
+        if let Some(counting) = subscriptions.find(|of| of.counts_usage_of(id)) {
+            let counting = counting.id;
+            let detail = format!(
+                "the usage of customer {id} counts for subscription {counting} of {parent}"
+            );
+            return Err(Error::constraint(detail).into());
+        }
+    }
+    usage_customers::count_no_more(tx, parent, id).await?;
+    customer.hierarchy.leave(id, &mut of_parent.hierarchy);
+    Ok(save(tx, of_parent).await?)
+}
+
+/// Returns another customer of a hierarchy, as it is written by now.
+async fn other(
+    tx: &mut Transaction<'_>,
+    own: &Customer,
+    id: CustomerId,
+) -> Result<Customer, Error> {
+    if own.id == id {
+        return Ok(own.clone());
+    }
+    entry(tx, id).await?.ok_or_else(|| Error::not_found("customer", id))
+}
+
+async fn entry(tx: &mut Transaction<'_>, id: CustomerId) -> Result<Option<Customer>, Error> {
+    let (_, entry) = customers::entry(tx, id).await?;
+    Ok(entry.filter(|of| of.deleted_at.is_none()).map(|of| of.customer))
+}
+
+/// Forgets the children that were deleted, where there is no room for more otherwise.
+async fn drop_deleted(tx: &mut Transaction<'_>, parent: &mut Customer) -> Result<(), Error> {
+    let children = &mut parent.hierarchy.children;
+    if children.len() >= crate::limits::CHILDREN {
+        let living = customers::not_deleted(tx, children.iter().copied().collect()).await?;
+        children.retain(|id| living.contains(id));
+    }
+    Ok(())
+}
+
+/// Writes another customer of a hierarchy that has changed.
+async fn save(tx: &mut Transaction<'_>, after: Customer) -> Result<(), Error> {
+    let Some(before) = entry(tx, after.id).await?.filter(|before| *before != after) else {
+        return Ok(());
+    };
+    let body = Body::CustomerEdited { previous_attributes: previous_attributes(&before, &after) };
+    let id = after.id;
+    customers::put(tx, &CustomerEntry { customer: after, deleted_at: None }).await?;
+    outbox::tell(tx, id, tx.now, body).await
+}

@@ -1,0 +1,120 @@
+use serde::{Deserialize, Serialize};
+
+use super::{CellId, PoolId};
+use crate::{CustomerId, Error, limits};
+
+/// Customers whose usage counts together, as if it were one customer's (subscriptions 1.5).
+///
+/// ```
+/// # use accrue::{CustomerId, SeededEntropy, Timestamp};
+/// use accrue::subscription::UsageCustomers;
+///
+/// # let ada = CustomerId::parse("01890a5d-ac96-774b-bcce-b302099a8057")?;
+/// let customers = UsageCustomers::new([ada, ada])?;
+/// assert_eq!(customers.ids(), [ada]);
+/// assert!(UsageCustomers::new([]).is_err());
+/// # Ok::<(), accrue::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Vec<CustomerId>", into = "Vec<CustomerId>")]
+pub struct UsageCustomers {
+    /// In order, each once.
+    ids: Vec<CustomerId>,
+    pool: PoolId,
+}
+
+const FIELD: &str = "usage_customer_ids";
+
+impl UsageCustomers {
+    /// Takes customers, each of them once, in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are none, or more than a customer and
+    /// [its children](limits::CHILDREN).
+    pub fn new(ids: impl IntoIterator<Item = CustomerId>) -> Result<Self, Error> {
+        let of = Self::from(ids.into_iter().collect::<Vec<_>>());
+        let most = limits::CHILDREN.saturating_add(1);
+        match of.ids.len() {
+            0 => Err(Error::invalid(FIELD, "found no customers, expected one at least")),
+            count if count > most => Err(Error::invalid(
+                FIELD,
+                format!("found {count} customers, expected at most {most}"),
+            )),
+            _ => Ok(of),
+        }
+    }
+
+    /// Returns the customers, in the order of their ids.
+    #[must_use]
+    pub fn ids(&self) -> &[CustomerId] {
+        &self.ids
+    }
+
+    /// Tells whether a customer is one of them.
+    #[must_use]
+    pub fn includes(&self, id: CustomerId) -> bool {
+        self.ids.binary_search(&id).is_ok()
+    }
+}
+
+impl From<Vec<CustomerId>> for UsageCustomers {
+    fn from(mut ids: Vec<CustomerId>) -> Self {
+        ids.sort_unstable();
+        ids.dedup();
+        let pool = PoolId::of(ids.iter().map(CustomerId::as_bytes));
+        Self { ids, pool }
+    }
+}
+
+impl From<UsageCustomers> for Vec<CustomerId> {
+    fn from(of: UsageCustomers) -> Self {
+        of.ids
+    }
+}
+
+/// Whose usage a figure adds up: that of the subscriber alone, or of some customers together.
+///
+/// One subscription can have figures of several: they lie side by side, each in cells of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Source {
+    subscriber: CustomerId,
+    customers: Option<UsageCustomers>,
+}
+
+impl Source {
+    pub(crate) fn new(subscriber: CustomerId, customers: Option<&UsageCustomers>) -> Self {
+        Self { subscriber, customers: customers.cloned() }
+    }
+
+    /// Returns the customers, where they are not the subscriber alone.
+    pub(crate) const fn usage_customers(&self) -> Option<&UsageCustomers> {
+        self.customers.as_ref()
+    }
+
+    /// Returns the customers whose usage it adds up.
+    pub(crate) fn customers(&self) -> &[CustomerId] {
+        match &self.customers {
+            Some(customers) => customers.ids(),
+            None => std::slice::from_ref(&self.subscriber),
+        }
+    }
+
+    /// Tells whether it is the subscriber alone, whose cells are the meters' own.
+    pub(crate) const fn is_own(&self) -> bool {
+        self.customers.is_none()
+    }
+
+    /// Tells whether the usage of a customer counts.
+    pub(crate) fn includes(&self, customer: CustomerId) -> bool {
+        match &self.customers {
+            Some(customers) => customers.includes(customer),
+            None => customer == self.subscriber,
+        }
+    }
+
+    /// Returns the cell in which it adds up what is in a cell of each of its customers.
+    pub(crate) fn cell(&self, cell: CellId) -> CellId {
+        self.customers.as_ref().map_or(cell, |of| of.pool.cell(cell))
+    }
+}
