@@ -118,3 +118,32 @@ impl Source {
         self.customers.as_ref().map_or(cell, |of| of.pool.cell(cell))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MetricId;
+
+    #[test]
+    fn each_list_of_customers_has_cells_of_its_own_whatever_their_order() {
+        let id = |byte| CustomerId::from_bytes([byte; 16]);
+        let of = |bytes: &[u8]| {
+            let customers = UsageCustomers::new(bytes.iter().map(|byte| id(*byte))).unwrap();
+            Source::new(id(1), Some(&customers))
+        };
+        let cells = [1, 2].map(|byte| CellId::from(MetricId::from_bytes([byte; 16])));
+        let own = Source::new(id(1), None);
+        assert_eq!(cells.map(|cell| own.cell(cell)), cells);
+        assert_eq!(of(&[1, 2]), of(&[2, 1, 2]));
+        let all = [own, of(&[1]), of(&[2]), of(&[1, 2])];
+        let mut found: Vec<_> = all.iter().flat_map(|of| cells.map(|cell| of.cell(cell))).collect();
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), all.len() * cells.len());
+        let includes = all.each_ref().map(|of| [1, 2].map(|byte| of.includes(id(byte))));
+        assert_eq!(includes, [[true, false], [true, false], [false, true], [true, true]]);
+        let text = serde_json::to_string(&of(&[2, 1]).customers).unwrap();
+        let read: Option<UsageCustomers> = serde_json::from_str(&text).unwrap();
+        assert_eq!(Source::new(id(1), read.as_ref()), of(&[1, 2]), "{text}");
+    }
+}

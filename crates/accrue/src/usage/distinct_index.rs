@@ -231,6 +231,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Of several customers as of one that has seen all of it.
+        #[test]
+        fn merged_indexes_know_what_one_of_all_instants_would(
+            seen in prop::collection::vec((0_usize..3, 0_i64..400), 0..60),
+            oldest in 0_i64..300, asked in hours(200),
+        ) {
+            let mut all = vec![DistinctIndex::default(); 3];
+            for (of, hour) in &seen {
+                all[*of].add(at(*hour), at(oldest));
+            }
+            let mut together = DistinctIndex::default();
+            all.into_iter().for_each(|own| together.merge(own));
+            let truth = seen.iter().any(|(_, hour)| asked.contains(at(*hour)));
+            let known = together.seen_in(asked);
+            prop_assert!(known.is_none_or(|known| known == truth), "{known:?} is wrong");
+            let ever = seen.iter().map(|(_, hour)| at(*hour)).collect();
+            if !is_spanned(&ever, at(oldest), asked) {
+                prop_assert_eq!(known, Some(truth));
+            }
+        }
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Add {

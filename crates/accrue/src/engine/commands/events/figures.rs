@@ -207,13 +207,9 @@ impl OfSubscription {
         for billing in &mut periods.billing {
             billing.is_judged = oldest_judged <= billing.timeframe.start();
         }
-        let seen = match counts {
-            Counts::Own(_) => None,
-            Counts::Sources { all, .. } => Some(seen_by(tx, share, all).await?),
-        };
-        let own = match counts {
-            Counts::Own(member) => member.and_then(|member| tallies.get(member)),
-            Counts::Sources { .. } => None,
+        let (seen, own) = match counts {
+            Counts::Own(member) => (None, member.and_then(|member| tallies.get(member))),
+            Counts::OfSources(_) => (Some(seen_by(tx, share, &terms.sources).await?), None),
         };
         let known = seen.as_ref().or(own.map(|tally| &tally.indexes));
         for state in periods.states.values_mut() {
@@ -378,12 +374,11 @@ pub(super) async fn fetch(tx: &mut Transaction<'_>, shares: &[Share<'_>]) -> Res
         for Subscriber { customer_id: id, moved } in &share.subscribers {
             let head = tx.guard::<CustomerHead>(*id).await?.head(tx)?;
             for moved in moved {
-                let MovedPeriods { billing, alerts, counts, .. } = moved;
+                let MovedPeriods { terms, billing, alerts, .. } = moved;
                 let of = moved.subscribed();
                 let keys = periods::period_keys(account, &head, of, billing, alerts, tx.now);
                 all.extend(keys.into_iter().map(|key| (*id, key)));
-                let Counts::Sources { all: sources, .. } = counts else { continue };
-                for (source, cell, digest) in distinct_in(share, sources) {
+                for (source, cell, digest) in distinct_in(share, &terms.sources) {
                     let slot = |of| schema::distinct_index(account, of, cell, &digest);
                     let of = source.customers().iter();
                     all.extend(of.map(|of| (*of, slot(*of).key().clone())));

@@ -24,7 +24,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    meter::Source,
+    schema::Credits,
     subscription::Threshold,
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, readings_of},
@@ -82,7 +82,7 @@ pub(super) enum Counts {
     /// Those of a member, by its place.
     Own(Option<usize>),
     /// Those of whom its sources name: what each event of the share contributes, in the cells of the sources.
-    Sources { all: Vec<Source>, readings: Vec<Option<Vec<Reading>>> },
+    OfSources(Vec<Option<Vec<Reading>>>),
 }
 
 impl MovedPeriods {
@@ -94,20 +94,17 @@ impl MovedPeriods {
 
 impl Counts {
     fn of(terms: &SubscriptionTerms, members: &[Member<'_>], events: &[Taken<'_>]) -> Self {
-        let subscription = &terms.entry.subscription;
-        if !subscription.has_usage_customers() {
-            let own = |of: &Member<'_>| of.customer_id == subscription.customer_id;
-            return Self::Own(members.iter().position(own));
+        let (subscriber, all) = (terms.entry.subscription.customer_id, &terms.sources);
+        if all.is_empty() {
+            return Self::Own(members.iter().position(|of| of.customer_id == subscriber));
         }
-        let all = subscription.sources();
         let readings = events.iter().map(|taken| {
             let customer = members.get(taken.member)?.customer_id;
             let sources = all.iter().filter(|of| of.includes(customer));
             let own: Vec<_> = sources.map(|of| readings_of(of, &taken.readings)).collect();
             (!own.is_empty()).then(|| own.concat())
         });
-        let readings = readings.collect();
-        Self::Sources { all, readings }
+        Self::OfSources(readings.collect())
     }
 
     /// Returns what an event contributes, by its place; none where it does not count.
@@ -118,7 +115,7 @@ impl Counts {
     ) -> Option<&'r [Reading]> {
         match self {
             Self::Own(member) => (*member == Some(taken.member)).then_some(&taken.readings),
-            Self::Sources { readings, .. } => readings.get(place)?.as_deref(),
+            Self::OfSources(readings) => readings.get(place)?.as_deref(),
         }
     }
 }
@@ -216,32 +213,8 @@ impl<'a> Share<'a> {
             let CustomerTerms { customer_id, subscriptions, credits } = &**of;
             let mut moved = Vec::with_capacity(subscriptions.len());
             for terms in subscriptions {
-                let counts = Counts::of(terms, &self.members, &self.events);
-                let billing = self.periods_of(terms, &counts, tx.now);
                 tx.pace.spend(self.events.len()).await;
-                if !billing.is_empty() {
-                    let counting =
-                        self.members.iter().enumerate().filter(|(place, of)| match &counts {
-                            Counts::Own(member) => *member == Some(*place),
-                            Counts::Sources { all, .. } => {
-                                all.iter().any(|source| source.includes(of.customer_id))
-                            }
-                        });
-                    let counting: SmallVec<[_; 1]> = counting.map(|(_, of)| &of.places).collect();
-                    let moves = |metric: MetricId| counting.iter().any(|of| of.has(metric.into()));
-                    let threshold = threshold(terms, &billing, tx.now);
-                    let watching = terms.alerts.iter().filter(|_| has_alerts);
-                    let watching =
-                        watching.filter(|alert| alert.condition.metric_id().is_none_or(moves));
-                    moved.push(MovedPeriods {
-                        terms: Arc::clone(terms),
-                        billing,
-                        alerts: watching.cloned().collect(),
-                        draws_in: credits.drawn_by(terms.version.priced_of(&terms.entry), moves),
-                        threshold,
-                        counts,
-                    });
-                }
+                moved.extend(self.moved_of(terms, credits, has_alerts, tx.now));
             }
             let readings = self.events.iter().map(|taken| taken.readings.len());
             let readings = readings.fold(0, usize::saturating_add);
@@ -249,6 +222,37 @@ impl<'a> Share<'a> {
             self.subscribers.push(Subscriber { customer_id: *customer_id, moved });
         }
         work
+    }
+
+    /// Finds the billing periods of a subscription that its events move; none where they move none.
+    fn moved_of(
+        &self,
+        terms: &Arc<SubscriptionTerms>,
+        credits: &Credits,
+        has_alerts: bool,
+        now: Timestamp,
+    ) -> Option<MovedPeriods> {
+        let counts = Counts::of(terms, &self.members, &self.events);
+        let billing = self.periods_of(terms, &counts, now);
+        if billing.is_empty() {
+            return None;
+        }
+        let counting = self.members.iter().enumerate().filter(|(place, of)| match &counts {
+            Counts::Own(member) => *member == Some(*place),
+            Counts::OfSources(_) => terms.count(of.customer_id),
+        });
+        let counting: SmallVec<[_; 1]> = counting.map(|(_, of)| &of.places).collect();
+        let moves = |metric: MetricId| counting.iter().any(|of| of.has(metric.into()));
+        let watching = terms.alerts.iter().filter(|_| has_alerts);
+        let watching = watching.filter(|alert| alert.condition.metric_id().is_none_or(moves));
+        Some(MovedPeriods {
+            alerts: watching.cloned().collect(),
+            draws_in: credits.drawn_by(terms.version.priced_of(&terms.entry), moves),
+            threshold: threshold(terms, &billing, now),
+            terms: Arc::clone(terms),
+            billing,
+            counts,
+        })
     }
 
     /// Finds the bucket slots of the places that the events are added to.

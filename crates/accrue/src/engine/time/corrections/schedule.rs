@@ -1,6 +1,6 @@
 //! Schedule of corrections, and what of it comes before an operation.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     CustomerId, Error, Timestamp,
@@ -176,7 +176,11 @@ pub(super) async fn first_of_others(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
 ) -> Result<Option<CustomerId>, Error> {
-    for other in usage_customers::counted(tx, customer).await? {
+    let now = tx.now;
+    let own = rows::corrections::own(tx, customer).await?;
+    let due = own.of_others.into_iter().filter(|(_, at)| *at <= now).map(|(id, _)| id);
+    let counted = usage_customers::counted(tx, customer).await?;
+    for other in due.chain(counted).collect::<BTreeSet<_>>() {
         if is_to_be_corrected(tx, other).await? {
             return Ok(Some(other));
         }
