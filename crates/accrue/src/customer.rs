@@ -281,6 +281,8 @@ pub enum AttributeValue {
     Text(Option<String>),
     /// Metadata.
     Metadata(Metadata),
+    /// A hierarchy.
+    Hierarchy(Hierarchy),
     /// The JSON text of another field, or none.
     Json(Option<String>),
 }
@@ -299,7 +301,7 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
             ("payment_provider", optional(customer.payment_provider.map(PaymentProvider::name))),
             ("payment_provider_id", optional(customer.payment_provider_id.as_deref())),
             ("default_payment_method_id", AttributeValue::Text(default_method)),
-            ("hierarchy", AttributeValue::Json(Some(customer.hierarchy.to_json()))),
+            ("hierarchy", AttributeValue::Hierarchy(customer.hierarchy.clone())),
             ("metadata", AttributeValue::Metadata(customer.metadata.clone())),
         ]
     };

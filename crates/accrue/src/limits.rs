@@ -295,6 +295,8 @@ pub const METERS: usize = 20;
 pub const FILTERED_METERS: usize = 200;
 /// The most children of a customer (subscriptions 1.5).
 pub const CHILDREN: usize = 100;
+/// The most figures of usage of lists of customers that a billing period of a subscription has: all of them fit one row.
+pub const LISTED_FIGURES: usize = 600;
 /// The most bytes of the combinations of values that prices of dimensional price groups divide one meter by, as
 /// JSON writes them: some hundreds.
 pub const COMBINATION_BYTES: usize = 32 * 1024;

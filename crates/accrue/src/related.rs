@@ -11,7 +11,7 @@ use crate::{
     alert::{Alert, Scope},
     cost::Cost,
     credit::LedgerEntry,
-    customer::Customer,
+    customer::{AttributeValue, Customer, Hierarchy},
     invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine, LinesEdit},
     item::Item,
     license::LicenseType,
@@ -169,7 +169,14 @@ impl Naming for PricedVersion {
 /// Names its parent and its children.
 impl Naming for Customer {
     fn name(&self, names: &mut Names) {
-        names.customers.extend(self.hierarchy.parent.iter().chain(&self.hierarchy.children));
+        self.hierarchy.name(names);
+    }
+}
+
+/// Names the parent and the children.
+impl Naming for Hierarchy {
+    fn name(&self, names: &mut Names) {
+        names.customers.extend(self.parent.iter().chain(&self.children));
     }
 }
 
@@ -261,6 +268,11 @@ impl Naming for Message {
             Body::CreditBalanceDepleted(of)
             | Body::CreditBalanceDropped(of)
             | Body::CreditBalanceRecovered(of) => of.alert.name(names),
+            Body::CustomerEdited { previous_attributes } => {
+                if let Some(AttributeValue::Hierarchy(of)) = previous_attributes.get("hierarchy") {
+                    of.name(names);
+                }
+            }
             Body::InvoiceEdited { lines: Some(LinesEdit::Removed { price, .. }), .. } => {
                 names.own_prices.push(Price::clone(price));
             }

@@ -182,9 +182,9 @@ response! {
 
     /// The parent and the children of a customer.
     pub(crate) struct Hierarchy {
-        /// Parent customer.
+        /// Parent customer; null where it has none.
         parent: Option<CustomerMinified>,
-        /// Child customers.
+        /// Child customers that were not deleted, in the order in which they came.
         children: Vec<CustomerMinified>,
     }
 
@@ -307,7 +307,7 @@ impl HierarchyIn {
 
 impl Hierarchy {
     /// Writes those of a hierarchy that were not deleted.
-    fn of(of: &customer::Hierarchy, related: &Related) -> Self {
+    pub(super) fn of(of: &customer::Hierarchy, related: &Related) -> Self {
         let member = |id: &CustomerId| {
             let found = related.customer(*id)?;
             Some(CustomerMinified::of(*id, Some(found)))

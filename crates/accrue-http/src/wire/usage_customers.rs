@@ -9,29 +9,16 @@ use crate::{
 
 const MOST: usize = limits::CHILDREN + 1;
 
-/// Ids of customers whose usage counts: one at least.
-#[derive(Clone, Debug)]
-pub(crate) struct UsageCustomersIn(UsageCustomers);
-
-impl Read for UsageCustomersIn {
+impl Read for UsageCustomers {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let Several(ids) = Several::<CustomerId, MOST>::read(json, at, reader)?;
-        match UsageCustomers::new(ids) {
-            Ok(of) => Some(Self(of)),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        Self::new(ids).map_err(|error| reader.wrong::<()>(at, error.to_string())).ok()
     }
 }
 
-impl Describe for UsageCustomersIn {
+impl Describe for UsageCustomers {
     fn schema() -> Schema {
         Several::<CustomerId, MOST>::schema()
-    }
-}
-
-impl From<UsageCustomersIn> for UsageCustomers {
-    fn from(UsageCustomersIn(of): UsageCustomersIn) -> Self {
-        of
     }
 }
 

@@ -69,14 +69,6 @@ impl Hierarchy {
         self.parent = None;
         of_parent.children.retain(|id| *id != child);
     }
-
-    /// Returns the text of it that an edit shows as what was before.
-    pub(crate) fn to_json(&self) -> String {
-        let children: Vec<_> = self.children.iter().map(ToString::to_string).collect();
-        let parent = self.parent.as_ref().map(ToString::to_string);
-        serde_json::json!({ "parent_customer_id": parent, "child_customer_ids": children })
-            .to_string()
-    }
 }
 
 impl HierarchyChange {

@@ -6,7 +6,7 @@ use crate::{CustomerId, Error, limits};
 /// Customers whose usage counts together, as if it were one customer's (subscriptions 1.5).
 ///
 /// ```
-/// # use accrue::{CustomerId, SeededEntropy, Timestamp};
+/// # use accrue::CustomerId;
 /// use accrue::subscription::UsageCustomers;
 ///
 /// # let ada = CustomerId::parse("01890a5d-ac96-774b-bcce-b302099a8057")?;
@@ -16,14 +16,12 @@ use crate::{CustomerId, Error, limits};
 /// # Ok::<(), accrue::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "Vec<CustomerId>", into = "Vec<CustomerId>")]
+#[serde(try_from = "Vec<CustomerId>", into = "Vec<CustomerId>")]
 pub struct UsageCustomers {
     /// In order, each once.
     ids: Vec<CustomerId>,
     pool: PoolId,
 }
-
-const FIELD: &str = "usage_customer_ids";
 
 impl UsageCustomers {
     /// Takes customers, each of them once, in any order.
@@ -33,16 +31,16 @@ impl UsageCustomers {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are none, or more than a customer and
     /// [its children](limits::CHILDREN).
     pub fn new(ids: impl IntoIterator<Item = CustomerId>) -> Result<Self, Error> {
-        let of = Self::from(ids.into_iter().collect::<Vec<_>>());
-        let most = limits::CHILDREN.saturating_add(1);
-        match of.ids.len() {
-            0 => Err(Error::invalid(FIELD, "found no customers, expected one at least")),
-            count if count > most => Err(Error::invalid(
-                FIELD,
-                format!("found {count} customers, expected at most {most}"),
-            )),
-            _ => Ok(of),
+        let mut ids: Vec<_> = ids.into_iter().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let (found, most) = (ids.len(), limits::CHILDREN.saturating_add(1));
+        if !(1..=most).contains(&found) {
+            let message = format!("found {found} customers, expected 1 to {most}");
+            return Err(Error::invalid("usage_customer_ids", message));
         }
+        let pool = PoolId::of(ids.iter().map(CustomerId::as_bytes));
+        Ok(Self { ids, pool })
     }
 
     /// Returns the customers, in the order of their ids.
@@ -58,12 +56,11 @@ impl UsageCustomers {
     }
 }
 
-impl From<Vec<CustomerId>> for UsageCustomers {
-    fn from(mut ids: Vec<CustomerId>) -> Self {
-        ids.sort_unstable();
-        ids.dedup();
-        let pool = PoolId::of(ids.iter().map(CustomerId::as_bytes));
-        Self { ids, pool }
+impl TryFrom<Vec<CustomerId>> for UsageCustomers {
+    type Error = Error;
+
+    fn try_from(ids: Vec<CustomerId>) -> Result<Self, Error> {
+        Self::new(ids)
     }
 }
 
@@ -145,5 +142,6 @@ mod tests {
         let text = serde_json::to_string(&of(&[2, 1]).customers).unwrap();
         let read: Option<UsageCustomers> = serde_json::from_str(&text).unwrap();
         assert_eq!(Source::new(id(1), read.as_ref()), of(&[1, 2]), "{text}");
+        assert!(serde_json::from_str::<UsageCustomers>("[]").is_err());
     }
 }

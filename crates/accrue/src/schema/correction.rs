@@ -66,6 +66,16 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
+    /// Returns the instant of which it is: before all else where it is none of a backfill.
+    pub(crate) const fn at(&self) -> Timestamp {
+        match self {
+            Self::Measuring { .. } | Self::Totalling { .. } => Timestamp::MIN,
+            Self::Building { correction, .. }
+            | Self::Built { correction, .. }
+            | Self::CleaningUp { correction, .. } => correction.at,
+        }
+    }
+
     /// Tells whether it is a backfill that is under way.
     pub(crate) const fn is_correcting(&self) -> bool {
         !matches!(self, Self::Measuring { .. } | Self::Totalling { .. })

@@ -83,8 +83,8 @@ impl PriceInterval {
             return one.or(other).map(|of| of.start_date);
         };
         let terms = |of: &'_ Self| (of.price_id, of.anchor, of.cadence);
-        let counts = |of: &'_ Self| (of.filter.clone(), of.usage_customers.clone());
-        if terms(one) != terms(other) || counts(one) != counts(other) {
+        let is_other = one.filter != other.filter || one.usage_customers != other.usage_customers;
+        if is_other || terms(one) != terms(other) {
             return Some(one.start_date.min(other.start_date));
         }
         let changes = one.quantities.keys().chain(other.quantities.keys());

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::{PriceInterval, Subscription};
 use crate::{
     CustomerId, MetricId,
@@ -30,10 +32,7 @@ impl Subscription {
 
     /// Returns the cell in which a metric of its own usage is added up.
     pub(crate) fn usage_cell(&self, metric: MetricId) -> CellId {
-        match &self.usage_customers {
-            None => metric.into(),
-            Some(_) => self.source().cell(metric.into()),
-        }
+        self.source().cell(metric.into())
     }
 
     /// Tells whether the usage of a customer counts for it.
@@ -44,6 +43,14 @@ impl Subscription {
     /// Tells whether usage of other customers counts for it, or not that of its own.
     pub(crate) fn has_usage_customers(&self) -> bool {
         self.all_usage_customers().any(|of| of.is_some())
+    }
+
+    /// Returns the customers that are listed anywhere in it, of fees too, which have no use for them.
+    pub(crate) fn listed_customers(&self) -> BTreeSet<CustomerId> {
+        let fees = self.price_intervals.iter().filter(|of| of.is_fee());
+        let fees = fees.map(|of| of.usage_customers.as_ref());
+        let lists = self.all_usage_customers().chain(fees).flatten();
+        lists.flat_map(UsageCustomers::ids).copied().collect()
     }
 
     fn all_usage_customers(&self) -> impl Iterator<Item = Option<&UsageCustomers>> {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use accrue::{
-    Clock as _, CustomerId, PropertyName, Timestamp,
+    Clock as _, CustomerId, PropertyName, Timeframe, Timestamp,
     account::Configuration,
     backfill::NewBackfill,
     cost::CostQuery,
@@ -59,12 +59,23 @@ struct Used {
 #[derive(Clone, Debug)]
 enum Step {
     Use(Vec<Used>),
-    Amend { event: usize, n: u32, user: u8 },
-    Deprecate { event: usize },
-    Backfill(Used),
+    Amend {
+        event: usize,
+        n: u32,
+        user: u8,
+    },
+    Deprecate {
+        event: usize,
+    },
+    /// A backfill of an event that closes by itself after some hours.
+    Backfill(Used, u64),
     Measure,
-    Give { amount: u32 },
-    Wait { hours: u64 },
+    Give {
+        amount: u32,
+    },
+    Wait {
+        hours: u64,
+    },
 }
 
 fn used() -> impl Strategy<Value = Used> {
@@ -78,11 +89,23 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0_usize..20, 0_u32..50, 0_u8..4)
             .prop_map(|(event, n, user)| Step::Amend { event, n, user }),
         1 => (0_usize..20).prop_map(|event| Step::Deprecate { event }),
-        1 => used().prop_map(Step::Backfill),
+        1 => (used(), 1_u64..100).prop_map(|(used, hours)| Step::Backfill(used, hours)),
         1 => Just(Step::Measure),
         1 => (1_u32..200).prop_map(|amount| Step::Give { amount }),
         3 => (1_u64..400).prop_map(|hours| Step::Wait { hours }),
     ]
+}
+
+impl Used {
+    fn at(&self, now: Timestamp) -> Timestamp {
+        now.saturating_sub(Duration::from_secs(self.minutes_ago * 60))
+    }
+
+    /// The minute of it, which a backfill fills.
+    fn filled(&self, now: Timestamp) -> Timeframe {
+        let at = self.at(now);
+        Timeframe::new(at, at.saturating_add(Duration::from_secs(60))).unwrap()
+    }
 }
 
 impl World {
@@ -131,16 +154,16 @@ impl World {
     }
 
     fn event(&self, key: &str, used: &Used, now: Timestamp) -> Event {
-        let at = now.saturating_sub(Duration::from_secs(used.minutes_ago * 60));
-        let mut event = event(self.who(used), key, at, &used.n.to_string());
+        let mut event = event(self.who(used), key, used.at(now), &used.n.to_string());
         event.properties = properties(used.n, used.user);
         event
     }
 
-    /// What is used and what that costs.
-    fn used(&self) -> Vec<String> {
+    /// All that somebody may ask for, once all is done that time has brought.
+    fn shown(&self) -> Vec<String> {
         let (fixture, id) = (&self.fixture, self.subscription.id);
-        let mut shown = Vec::new();
+        fixture.tick();
+        let mut shown = fixture.told();
         for timeframe in [
             between("2026-03-09T00:00:00Z", "2026-04-09T00:00:00Z"),
             between("2026-03-09T12:10:00Z", "2026-05-10T11:05:00Z"),
@@ -154,14 +177,6 @@ impl World {
         shown.extend(
             usage.metrics.iter().map(|of| format!("{} {:?}", of.name.as_str(), of.quantity)),
         );
-        shown
-    }
-
-    /// What has come of it, once all is done that time has brought.
-    fn brought(&self) -> Vec<String> {
-        let fixture = &self.fixture;
-        fixture.tick();
-        let mut shown = fixture.told();
         shown.push(fixture.standing(self.ada, CREDITS));
         let entries = fixture.entries(self.ada, LedgerFilter::default());
         shown.extend(entries.iter().map(credited::show));
@@ -178,7 +193,7 @@ fn properties(n: u32, user: u8) -> accrue::usage::Properties {
     all.map(|(name, value)| (PropertyName::parse(name).unwrap(), value)).into_iter().collect()
 }
 
-/// Takes a step in a world. Returns whether it was taken, and what it answered.
+/// Takes a step in a world. Returns whether it was taken.
 fn take(world: &World, place: usize, step: &Step, events: &[(String, Used, Timestamp)]) -> bool {
     let (account, now) = (&world.fixture.account, world.fixture.clock.now());
     match step {
@@ -202,18 +217,14 @@ fn take(world: &World, place: usize, step: &Step, events: &[(String, Used, Times
             let Some((id, ..)) = events.get(*event) else { return false };
             run(account.deprecate_event(key(id))).is_ok()
         }
-        Step::Backfill(used) => {
+        Step::Backfill(used, hours) => {
             let event = world.event(&format!("{place} filled"), used, now);
-            let day = event.timestamp.saturating_sub(Duration::from_secs(1));
-            let timeframe = accrue::Timeframe::new(day, now).unwrap();
-            let mut new = NewBackfill::new(timeframe);
+            let mut new = NewBackfill::new(used.filled(now));
             new.replace_existing_events = false;
+            new.close_time = Some(now.saturating_add(Duration::from_secs(hours * 3_600)));
             new.customer = Some(external(world.who(used)).into());
             let backfill = run(account.create_backfill(new)).unwrap();
-            let filled = run(account.ingest_backfill(backfill.id, [event])).is_ok();
-            run(account.close_backfill(backfill.id)).unwrap();
-            world.fixture.tick();
-            filled
+            run(account.ingest_backfill(backfill.id, [event])).is_ok()
         }
         Step::Measure => {
             world.fixture.metric(&format!("SELECT min(n) FROM events WHERE n <> {place}"));
@@ -232,22 +243,31 @@ fn take(world: &World, place: usize, step: &Step, events: &[(String, Used, Times
 fn check(steps: &[Step]) {
     let worlds = [World::new(true), World::new(false)];
     let mut events: Vec<(String, Used, Timestamp)> = Vec::new();
+    let mut filled: Vec<Timeframe> = Vec::new();
     for (place, step) in steps.iter().enumerate() {
         let now = worlds[0].fixture.clock.now();
+        if let Step::Backfill(used, _) = step {
+            // Of one customer none may overlap another one.
+            let timeframe = used.filled(now);
+            if filled.iter().any(|of| of.start() < timeframe.end() && timeframe.start() < of.end())
+            {
+                continue;
+            }
+            filled.push(timeframe);
+        }
         let taken = worlds.each_ref().map(|world| take(world, place, step, &events));
         assert_eq!(taken[0], taken[1], "{place} {step:?}");
         if let (Step::Use(all), true) = (step, taken[0]) {
             let all = all.iter().enumerate();
             events.extend(all.map(|(of, used)| (format!("{place} {of}"), used.clone(), now)));
         }
-        let [one, family] = worlds.each_ref().map(World::used);
-        assert_eq!(family, one, "{place} {step:?}");
+        // What time has brought is done by whoever comes next: of these two, not always at the same step.
         if let Step::Wait { hours: 0..200 } = step {
-            let [one, family] = worlds.each_ref().map(World::brought);
+            let [one, family] = worlds.each_ref().map(World::shown);
             assert_eq!(family, one, "{place} {step:?}");
         }
     }
-    let [one, family] = worlds.each_ref().map(World::brought);
+    let [one, family] = worlds.each_ref().map(World::shown);
     assert_eq!(family, one);
 }
 

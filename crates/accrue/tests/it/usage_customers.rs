@@ -3,6 +3,7 @@
 use accrue::{
     CustomerId, ErrorKind, MetricId, Patch,
     alert::NewAlert,
+    backfill::NewBackfill,
     cost::CostQuery,
     customer::{Customer, CustomerUpdate, HierarchyChange},
     subscription::{
@@ -368,4 +369,76 @@ fn subscriptions_1_5_invoices_bill_what_all_of_them_used_and_name_them() {
     assert_eq!(line.usage_customers, Some(self::of(&[a, b])));
     assert_eq!(line.parts.len(), 1, "{line:?}");
     assert_eq!(line.parts[0].quantity, number("7"), "all without a region");
+}
+
+#[test]
+fn subscriptions_1_5_whoever_left_is_corrected_and_its_former_parent_goes_on() {
+    let of = family();
+    let subscription = of.subscribe(None);
+    let metric = block_on(of.fixture.account.fetch_metric(of.metric)).unwrap();
+    let price = run(of.fixture.account.create_price(of.fixture.usage_at("1", &metric))).unwrap();
+    let new = NewPriceInterval::new(price.id, at("2026-03-01T00:00:00Z"));
+    let add = vec![NewPriceInterval { usage_customers: Some(self::of(&[of.a])), ..new }];
+    let changes = IntervalChanges { add, ..IntervalChanges::default() };
+    let changed = run(of.fixture.account.change_intervals(subscription.id, changes)).unwrap();
+    let id = changed.price_intervals.last().unwrap().id;
+    let edit = PriceIntervalEdit { usage_customers: Patch::Clear, ..PriceIntervalEdit::new(id) };
+    let changes = IntervalChanges { edit: vec![edit], ..IntervalChanges::default() };
+    run(of.fixture.account.change_intervals(subscription.id, changes)).unwrap();
+    run(of.fixture.parent_of(of.a, Patch::Clear)).unwrap();
+    // Who was a parent may become a child of who was its child.
+    run(of.fixture.parent_of(of.b, Patch::Clear)).unwrap();
+    run(of.fixture.join(of.parent, of.a)).unwrap();
+    let mut new = NewSubscription::new(of.a, of.plan.id);
+    new.usage_customers = Some(self::of(&[of.a, of.parent]));
+    let counting = run(of.fixture.account.create_subscription(new)).unwrap();
+    let mut new = NewBackfill::new(between("2026-03-10T10:00:00Z", "2026-03-10T11:00:00Z"));
+    (new.customer, new.close_time) = (Some(of.a.into()), Some(at("2026-03-10T13:00:00Z")));
+    let backfill = run(of.fixture.account.create_backfill(new)).unwrap();
+    let filled = event("a", "filled", at("2026-03-10T10:30:00Z"), "7");
+    run(of.fixture.account.ingest_backfill(backfill.id, [filled])).unwrap();
+    of.fixture.set("2026-03-10T14:00:00Z");
+    of.use_now("parent", "own", "50");
+    of.fixture.tick();
+    assert_eq!(of.total(&subscription), "50.5", "50 at 0.01, and 50 at 1");
+    assert_eq!(of.total(&counting), "0.57");
+}
+
+#[test]
+fn subscriptions_1_5_corrections_of_a_family_come_in_the_order_of_their_instants() {
+    let bill = |ticks: bool| {
+        let of = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+        let ada = block_on(of.fixture.account.fetch_customer(external("ada"))).unwrap().id;
+        let [a, b] = ["a", "b"].map(|name| of.fixture.child(name, ada));
+        of.fixture.set("2026-12-31T00:00:00Z");
+        let customers = Some(self::of(&[ada, a, b]));
+        of.subscribe_with("2027-01-01T00:00:00Z", |new| new.usage_customers = customers);
+        of.fixture.set("2027-01-31T12:00:00Z");
+        // One is reflected before the invoice is issued, the other one behind it.
+        for (who, close) in [
+            ("b", "2027-02-01T10:00:00Z"),
+            ("a", "2027-02-02T12:30:00Z"),
+            ("ada", "2027-02-01T09:00:00Z"),
+        ] {
+            let mut new = NewBackfill::new(between("2027-01-30T00:00:00Z", "2027-01-30T01:00:00Z"));
+            (new.customer, new.close_time) = (Some(external(who).into()), Some(at(close)));
+            let backfill = run(of.fixture.account.create_backfill(new)).unwrap();
+            let filled = event(who, &format!("filled {who}"), at("2027-01-30T00:30:00Z"), "3");
+            run(of.fixture.account.ingest_backfill(backfill.id, [filled])).unwrap();
+        }
+        if ticks {
+            for hour in 0..40 {
+                of.fixture.set(&format!("2027-02-{:02}T{:02}:45:00Z", 1 + hour / 24, hour % 24));
+                of.fixture.tick();
+            }
+        }
+        of.fixture.set("2027-02-02T14:00:00Z");
+        run(of.fixture.account.ingest([event("a", "late", at("2027-02-02T14:00:00Z"), "1")]))
+            .unwrap();
+        of.fixture.tick();
+        all(&of.fixture.invoices(SETTLED))
+    };
+    let expected = bill(true);
+    assert!(!expected.is_empty());
+    assert_eq!(bill(false), expected);
 }

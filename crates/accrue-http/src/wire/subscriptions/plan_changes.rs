@@ -3,7 +3,9 @@ use accrue::{
     expression::Expression,
     plan::PlanVersion,
     related::Related,
-    subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
+    subscription::{
+        BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch, UsageCustomers,
+    },
 };
 use serde::Serialize;
 
@@ -24,7 +26,6 @@ use crate::{
         pages::Limit,
         phases::{PhaseNumber, phase},
         prices::PriceOverrideIn,
-        usage_customers::UsageCustomersIn,
     },
 };
 
@@ -81,7 +82,7 @@ request! {
         /// Condition on the events that count for its prices, beside those of their metrics: none where none is given.
         filter: Option<Expression>,
         /// Customers whose usage counts: the customer itself, or its children; the customer alone where none are given.
-        usage_customer_ids: Option<UsageCustomersIn>,
+        usage_customer_ids: Option<UsageCustomers>,
         /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
         /// above zero.
         per_credit_overage_amount: Option<Kept<JsonNumber>>,
@@ -254,7 +255,7 @@ impl SchedulePlanChange {
             initial_phase: self.initial_phase_order.map(phase),
             trial_days: self.trial_duration_days.map(Whole::count),
             filter: self.filter,
-            usage_customers: self.usage_customer_ids.map(Into::into),
+            usage_customers: self.usage_customer_ids,
             coupon_redemption_code: self.coupon_redemption_code,
             carried,
             ..PlanChange::immediate(plan)

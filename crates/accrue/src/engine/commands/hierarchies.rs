@@ -7,10 +7,10 @@ use crate::{
     customer::{Customer, HierarchyChange, previous_attributes},
     engine::{
         kernel::{Stop, Transaction},
-        rows::{active, customers, outbox, usage_customers},
+        rows::{self, active, customers, outbox, usage_customers},
         time::current,
     },
-    meter::Source,
+    limits,
     schema::CustomerEntry,
     subscription::Subscription,
     webhook::Body,
@@ -26,6 +26,11 @@ pub(super) async fn change(
     if change.is_empty() {
         return Ok(());
     }
+    let most = limits::CHILDREN;
+    if change.children.len() > most {
+        let message = format!("found {} customers, expected at most {most}", change.children.len());
+        return Err(Error::invalid("hierarchy.child_customer_ids", message).into());
+    }
     let id = customer.id;
     let before = customer.hierarchy.parent;
     let named = change.children.iter().copied().chain(match change.parent {
@@ -33,7 +38,7 @@ pub(super) async fn change(
         Patch::Keep | Patch::Clear => None,
     });
     let others: BTreeSet<_> = named.chain(before).filter(|of| *of != id).collect();
-    lock(tx, id, &others).await?;
+    lock(tx, &others).await?;
     if let Some(parent) = before {
         if entry(tx, parent).await?.is_none() {
             customer.hierarchy.parent = None;
@@ -61,21 +66,21 @@ pub(super) async fn change(
     Ok(())
 }
 
-/// Makes sure that those whose usage counts for a subscription are of the hierarchy of its customer, and notes for each
-/// whose usage did not count before that it does.
+/// Makes sure that those whose usage counts for a subscription from now on are of the hierarchy of its customer, and
+/// notes for each that it does.
 pub(super) async fn note_usage_customers(
     tx: &mut Transaction<'_>,
-    subscription: &Subscription,
+    before: Option<&Subscription>,
+    after: &Subscription,
 ) -> Result<(), Stop> {
-    if !subscription.has_usage_customers() {
+    let subscriber = after.customer_id;
+    let known = before.map(Subscription::listed_customers).unwrap_or_default();
+    let mut new = after.listed_customers();
+    new.retain(|id| *id != subscriber && !known.contains(id));
+    if new.is_empty() {
         return Ok(());
     }
-    let subscriber = subscription.customer_id;
-    let sources = subscription.sources();
-    let listed: BTreeSet<_> = sources.iter().flat_map(Source::customers).copied().collect();
-    let known = usage_customers::counted(tx, subscriber).await?;
-    let new: BTreeSet<_> =
-        listed.into_iter().filter(|id| *id != subscriber && !known.contains(id)).collect();
+    check_sources(tx, after).await?;
     for id in &new {
         let found = entry(tx, *id).await?.ok_or_else(|| Error::not_found("customer", id))?;
         if found.hierarchy.parent != Some(subscriber) {
@@ -83,20 +88,38 @@ pub(super) async fn note_usage_customers(
             return Err(Error::constraint(detail).into());
         }
     }
-    lock(tx, subscriber, &new).await?;
-    usage_customers::count(tx, subscriber, &new).await?;
+    lock(tx, &new).await?;
+    let active = active::active_subscriptions(tx, &[subscriber]).await?;
+    let active = active.iter().flat_map(|of| &of.entries);
+    let mut counted: BTreeSet<_> =
+        active.flat_map(|entry| entry.subscription.listed_customers()).collect();
+    counted.remove(&subscriber);
+    counted.extend(new);
+    usage_customers::count(tx, subscriber, counted).await?;
     Ok(())
 }
 
 /// Takes the locks of customers, whose transitions come first.
-async fn lock(
-    tx: &mut Transaction<'_>,
-    id: CustomerId,
-    others: &BTreeSet<CustomerId>,
-) -> Result<(), Stop> {
-    let all: Vec<_> = others.iter().copied().chain([id]).map(IdOr::Id).collect();
-    tx.lock(&all).await?;
+async fn lock(tx: &mut Transaction<'_>, others: &BTreeSet<CustomerId>) -> Result<(), Stop> {
+    tx.lock(&others.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
     current::current_heads(tx, &others.iter().copied().collect::<Vec<_>>()).await
+}
+
+/// Refuses more lists of customers than the figures of a billing period have room for: each has what the account
+/// measures, and what the prices of the subscription are divided into.
+async fn check_sources(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
+    let lists = of.sources().iter().filter(|source| !source.is_own()).count();
+    let prices = rows::prices::prices_of(tx, of).await?;
+    let cells = prices.iter().map(|price| price.cells(None).len()).fold(0, usize::saturating_add);
+    let figures = cells.saturating_add(limits::METRICS).saturating_mul(lists);
+    let most = limits::LISTED_FIGURES;
+    if figures <= most {
+        return Ok(());
+    }
+    Err(Error::constraint(format!(
+        "usage of {lists} different lists of customers would take {figures} figures, expected at most {most}: prices \
+         that count the same customers share theirs"
+    )))
 }
 
 /// Lets a customer leave its parent, where its usage counts for no subscription of that any more.
@@ -108,7 +131,8 @@ async fn leave(
     let (id, mut of_parent) = (customer.id, other(tx, customer, parent).await?);
     for of in active::active_subscriptions(tx, &[parent]).await? {
         let mut subscriptions = of.entries.iter().map(|entry| &entry.subscription);
-        if let Some(counting) = subscriptions.find(|of| of.counts_usage_of(id)) {
+        let counts = |of: &&Subscription| of.listed_customers().contains(&id);
+        if let Some(counting) = subscriptions.find(counts) {
             let counting = counting.id;
             let detail = format!(
                 "the usage of customer {id} counts for subscription {counting} of {parent}"
@@ -141,7 +165,7 @@ async fn entry(tx: &mut Transaction<'_>, id: CustomerId) -> Result<Option<Custom
 /// Forgets the children that were deleted, where there is no room for more otherwise.
 async fn drop_deleted(tx: &mut Transaction<'_>, parent: &mut Customer) -> Result<(), Error> {
     let children = &mut parent.hierarchy.children;
-    if children.len() >= crate::limits::CHILDREN {
+    if children.len() >= limits::CHILDREN {
         let living = customers::not_deleted(tx, children.iter().copied().collect()).await?;
         children.retain(|id| living.contains(id));
     }

@@ -91,7 +91,7 @@ pub(super) async fn change_intervals(
     let Some(since) = entry.subscription.terms_differ_since(&before.subscription) else {
         return Ok(before.subscription);
     };
-    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
+    hierarchies::note_usage_customers(tx, Some(&before.subscription), &entry.subscription).await?;
     tell_quantities(tx, &before.subscription, &entry.subscription).await?;
     subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
     Ok(entry.subscription)

@@ -157,7 +157,7 @@ pub(super) async fn schedule_plan_change(
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
     prices::note_usage(tx, &mut entry).await?;
-    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
+    hierarchies::note_usage_customers(tx, Some(&before.subscription), &entry.subscription).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,

@@ -283,7 +283,7 @@ pub(super) async fn create_subscription(
         licenses::check_prices(tx, &entry.subscription).await?;
         prices::note_usage(tx, &mut entry).await?;
     }
-    hierarchies::note_usage_customers(tx, &entry.subscription).await?;
+    hierarchies::note_usage_customers(tx, None, &entry.subscription).await?;
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();

@@ -127,7 +127,9 @@ pub(in crate::engine) async fn reschedule(
     }
     guard.head_mut(tx)?.deadline = next;
     for subscriber in guard.head(tx)?.counted_by.clone() {
-        if usage_customers::note_correction(tx, subscriber, customer_id, correction).await? {
+        let counts = usage_customers::counted(tx, subscriber).await?.contains(&customer_id);
+        let next = correction.filter(|_| counts);
+        if usage_customers::note_correction(tx, subscriber, customer_id, next).await? {
             Box::pin(reschedule(tx, subscriber)).await?;
         }
     }

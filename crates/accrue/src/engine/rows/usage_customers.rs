@@ -9,7 +9,7 @@ use crate::{
         kernel::Transaction,
         rows::{corrections, metrics},
     },
-    schema::{self, CustomerHead},
+    schema::{self, ActiveIds, CustomerHead},
 };
 
 /// Returns the other customers whose usage counts for subscriptions of a customer.
@@ -34,20 +34,17 @@ pub(in crate::engine) async fn subscribers(
     Ok([customer].into_iter().chain(head.counted_by.iter().copied()).collect())
 }
 
-/// Notes that the usage of more customers, all of them current, counts for a subscription of another.
+/// Notes that the usage of some customers counts for subscriptions of another, and of no others any more. Those whose
+/// usage did not count before are current.
 pub(in crate::engine) async fn count(
     tx: &mut Transaction<'_>,
     subscriber: CustomerId,
-    new: &BTreeSet<CustomerId>,
+    customers: BTreeSet<CustomerId>,
 ) -> Result<(), Error> {
-    if new.is_empty() {
-        return Ok(());
-    }
-    for id in new {
+    for id in &customers {
         let guard = tx.guard::<CustomerHead>(*id).await?;
-        let counted_by = &mut guard.head_mut(tx)?.counted_by;
-        if !counted_by.contains(&subscriber) {
-            counted_by.push(subscriber);
+        if !guard.head(tx)?.counted_by.contains(&subscriber) {
+            guard.head_mut(tx)?.counted_by.push(subscriber);
         }
         let next = corrections::own(tx, *id).await?.next();
         note_correction(tx, subscriber, *id, next).await?;
@@ -61,9 +58,15 @@ pub(in crate::engine) async fn count(
         head.measured = revision;
     }
     let slot = schema::active_subscriptions(tx.account, subscriber);
-    let mut active = guard.get(tx, &slot).await?.unwrap_or_default();
-    active.counted.extend(new);
-    guard.put(tx, &slot, &active)
+    let active = guard.get(tx, &slot).await?.unwrap_or_default();
+    let gone: Vec<_> =
+        active.counted.iter().copied().filter(|id| !customers.contains(id)).collect();
+    let counted = customers.into_iter().collect();
+    guard.put(tx, &slot, &ActiveIds { counted, ..active })?;
+    for id in gone {
+        note_correction(tx, subscriber, id, None).await?;
+    }
+    Ok(())
 }
 
 /// Notes that the usage of a customer counts for no subscription of another any more that goes on.
@@ -76,7 +79,8 @@ pub(in crate::engine) async fn count_no_more(
     let slot = schema::active_subscriptions(tx.account, subscriber);
     let Some(mut active) = guard.get(tx, &slot).await? else { return Ok(()) };
     active.counted.retain(|of| *of != id);
-    guard.put(tx, &slot, &active)
+    guard.put(tx, &slot, &active)?;
+    note_correction(tx, subscriber, id, None).await.map(|_| ())
 }
 
 /// Notes when a customer is corrected next whose usage counts for a subscription of another. Tells whether that is

@@ -17,7 +17,8 @@ pub(super) struct Family {
     pub(super) subscribers: BTreeSet<CustomerId>,
 }
 
-/// Sorts customers into families, and takes the locks of all whose subscriptions their events may count for.
+/// Sorts customers into families. The locks of all whose subscriptions their events may count for are held: one that was
+/// read since stops here.
 pub(super) async fn families(
     tx: &mut Transaction<'_>,
     customers: &BTreeSet<CustomerId>,

@@ -32,18 +32,18 @@ use crate::{
 pub(super) struct Figures {
     /// What each member has used.
     tallies: SmallVec<[Tally; 1]>,
-    subscribers: SmallVec<[OfSubscriber; 1]>,
+    subscribers: SmallVec<[SubscriberFigures; 1]>,
 }
 
 /// What the events move of a subscriber.
-struct OfSubscriber {
+struct SubscriberFigures {
     customer_id: CustomerId,
-    subscriptions: Vec<OfSubscription>,
+    subscriptions: Vec<SubscriptionFigures>,
     ledgers: Ledgers,
 }
 
 /// What they move of a subscription.
-struct OfSubscription {
+struct SubscriptionFigures {
     periods: Periods,
     /// When distinct values were seen, of all whose usage counts, where that is not the subscriber's alone.
     seen: Option<Seen>,
@@ -75,7 +75,8 @@ impl Figures {
         for subscriber in &share.subscribers {
             let mut subscriptions = Vec::with_capacity(subscriber.moved.len());
             for moved in &subscriber.moved {
-                subscriptions.push(OfSubscription::load(tx, share, moved, &tallies, meters).await?);
+                subscriptions
+                    .push(SubscriptionFigures::load(tx, share, moved, &tallies, meters).await?);
             }
             let mut ledgers = Ledgers::new();
             for unit in subscriber.units() {
@@ -83,7 +84,7 @@ impl Figures {
                 ledgers.extend(ledger.map(|ledger| (unit.clone(), ledger)));
             }
             let customer_id = subscriber.customer_id;
-            subscribers.push(OfSubscriber { customer_id, subscriptions, ledgers });
+            subscribers.push(SubscriberFigures { customer_id, subscriptions, ledgers });
         }
         Ok(Self { tallies, subscribers })
     }
@@ -177,7 +178,7 @@ impl Figures {
                 volumes::count_more(tx, &guard, hour, more).await?;
             }
         }
-        for OfSubscriber { customer_id, subscriptions, ledgers } in self.subscribers {
+        for SubscriberFigures { customer_id, subscriptions, ledgers } in self.subscribers {
             let guard = tx.guard::<CustomerHead>(customer_id).await?;
             for of in &subscriptions {
                 periods::save_periods(tx, &guard, &of.periods).await?;
@@ -190,7 +191,7 @@ impl Figures {
     }
 }
 
-impl OfSubscription {
+impl SubscriptionFigures {
     async fn load(
         tx: &mut Transaction<'_>,
         share: &Share<'_>,
@@ -284,7 +285,7 @@ struct Effects {
     reached: Vec<(usize, Decimal)>,
 }
 
-impl OfSubscriber {
+impl SubscriberFigures {
     /// Gathers all events of a share. Returns the billing periods with them, and what they draw; none where they are to
     /// be taken one by one.
     async fn gathered(

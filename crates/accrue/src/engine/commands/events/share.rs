@@ -27,7 +27,7 @@ use crate::{
     schema::Credits,
     subscription::Threshold,
     time::INSTANT,
-    usage::{Event, Hour, Meters, Reading, readings_of},
+    usage::{Amount, Event, Hour, Meters, Reading, readings_of},
 };
 
 /// Share of a family in a batch.
@@ -190,8 +190,7 @@ impl<'a> Share<'a> {
         let terms: BTreeMap<_, _> = terms.iter().map(|of| (of.customer_id, of)).collect();
         for (share, family) in shares.iter_mut().zip(families) {
             let own = family.subscribers.iter().filter_map(|id| terms.get(id).copied());
-            work = work.saturating_add(share.find_moved(tx, own, has_alerts).await);
-            check_work(work)?;
+            work = share.find_moved(tx, own, has_alerts, work).await?;
         }
         Ok(shares)
     }
@@ -201,27 +200,53 @@ impl<'a> Share<'a> {
         Self { members, events: Vec::new(), subscribers: SmallVec::new() }
     }
 
-    /// Finds the billing periods that its events move. Returns how many additions that is.
+    /// Finds the billing periods that its events move, after so much work. Returns how much it is with that.
     async fn find_moved<'t>(
         &mut self,
         tx: &Transaction<'_>,
         terms: impl Iterator<Item = &'t Arc<CustomerTerms>> + Send,
         has_alerts: bool,
-    ) -> usize {
-        let mut work = 0_usize;
+        mut work: usize,
+    ) -> Result<usize, Error> {
         for of in terms {
             let CustomerTerms { customer_id, subscriptions, credits } = &**of;
             let mut moved = Vec::with_capacity(subscriptions.len());
             for terms in subscriptions {
                 tx.pace.spend(self.events.len()).await;
-                moved.extend(self.moved_of(terms, credits, has_alerts, tx.now));
+                let with_its = work.saturating_add(self.work_of(terms));
+                if !terms.sources.is_empty() {
+                    check_work(with_its)?;
+                }
+                if let Some(of) = self.moved_of(terms, credits, has_alerts, tx.now) {
+                    moved.push(of);
+                    work = with_its;
+                    check_work(work)?;
+                }
             }
-            let readings = self.events.iter().map(|taken| taken.readings.len());
-            let readings = readings.fold(0, usize::saturating_add);
-            work = work.saturating_add(readings.saturating_mul(moved.len()));
             self.subscribers.push(Subscriber { customer_id: *customer_id, moved });
         }
-        work
+        Ok(work)
+    }
+
+    /// Returns the work that its events are for a subscription: additions, and for each source that counts a distinct
+    /// value what tells for each customer when it was seen.
+    fn work_of(&self, terms: &SubscriptionTerms) -> usize {
+        let work = self.events.iter().map(|taken| {
+            let Some(member) = self.members.get(taken.member) else { return 0 };
+            if terms.sources.is_empty() {
+                let is_own = member.customer_id == terms.entry.subscription.customer_id;
+                return if is_own { taken.readings.len() } else { 0 };
+            }
+            let is_distinct = |of: &&Reading| matches!(of.amount, Amount::Distinct(_));
+            let distinct = taken.readings.iter().filter(is_distinct).count();
+            let sources = terms.sources.iter().filter(|of| of.includes(member.customer_id));
+            let each = sources.map(|of| {
+                let seen = distinct.saturating_mul(of.customers().len());
+                taken.readings.len().saturating_add(seen.saturating_mul(Pace::ROW))
+            });
+            each.fold(0, usize::saturating_add)
+        });
+        work.fold(0, usize::saturating_add)
     }
 
     /// Finds the billing periods of a subscription that its events move; none where they move none.

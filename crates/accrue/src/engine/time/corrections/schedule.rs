@@ -1,13 +1,13 @@
 //! Schedule of corrections, and what of it comes before an operation.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
     engine::{
         kernel::{Stop, Transaction},
-        rows::{self, active, metrics, usage_customers},
+        rows::{self, active, metrics},
     },
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
@@ -171,21 +171,23 @@ pub(super) async fn end_correction(
     rows::corrections::put_own(tx, customer, &corrections).await
 }
 
-/// Finds a customer whose usage counts for one, and that is to be corrected before it.
-pub(super) async fn first_of_others(
+/// Returns the instant of the correction that comes next for a customer, of those that are due or under way: before all
+/// else where its events are to be measured.
+pub(super) async fn next_due(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
-) -> Result<Option<CustomerId>, Error> {
-    let now = tx.now;
-    let own = rows::corrections::own(tx, customer).await?;
-    let due = own.of_others.into_iter().filter(|(_, at)| *at <= now).map(|(id, _)| id);
-    let counted = usage_customers::counted(tx, customer).await?;
-    for other in due.chain(counted).collect::<BTreeSet<_>>() {
-        if is_to_be_corrected(tx, other).await? {
-            return Ok(Some(other));
-        }
+) -> Result<Option<Timestamp>, Error> {
+    let corrections = rows::corrections::own(tx, customer).await?;
+    if let Some(progress) = &corrections.progress {
+        return Ok(Some(progress.at()));
     }
-    Ok(None)
+    let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
+    if is_unmeasured(tx, &head).await? {
+        return Ok(Some(Timestamp::MIN));
+    }
+    let own = corrections.scheduled.first().copied().filter(|of| of.at <= tx.now);
+    let of_all = next_of_all(tx, customer).await?;
+    Ok(own.into_iter().chain(of_all).min().map(|of| of.at))
 }
 
 /// Tells whether a customer is to be corrected now, or is being.

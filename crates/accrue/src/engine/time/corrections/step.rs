@@ -9,7 +9,7 @@ use crate::{
         kernel::{Command, Stop, Transaction},
         rows::{self, active, metrics, usage_customers},
         time::{
-            corrections::{build, clean_up, measure, publish, schedule},
+            corrections::{build, clean_up, families, measure, publish, schedule},
             transitions,
         },
     },
@@ -29,7 +29,7 @@ pub(in crate::engine) enum Stepped {
     /// The transitions of a customer up to an instant come first: of this one, or of one whose subscription counts its
     /// usage.
     First(CustomerId, Timestamp),
-    /// A customer is to be corrected first whose usage counts for this one.
+    /// Another customer of its family is to be corrected first.
     Other(CustomerId),
     /// Nothing was left to do.
     Done,
@@ -52,16 +52,19 @@ impl Command for Step {
         let corrections = rows::corrections::own(tx, customer).await?;
         let progress = match corrections.progress {
             Some(progress) => progress,
-            None if let Some(other) = schedule::first_of_others(tx, customer).await? => {
-                return Ok(Stepped::Other(other));
-            }
             None => match next_progress(tx, customer, &corrections).await? {
                 Some(progress) => progress,
-                None => return Ok(Stepped::Done),
+                None => {
+                    let other = families::first_of_others(tx, customer).await?;
+                    return Ok(other.map_or(Stepped::Done, Stepped::Other));
+                }
             },
         };
         let progress = match progress {
             Progress::Measuring { revision, behind } => {
+                if let Some(other) = families::unmeasured(tx, customer).await? {
+                    return Ok(Stepped::Other(other));
+                }
                 measure::measure(tx, customer, &head, revision, behind).await?
             }
             Progress::Totalling { revision, behind } => {
@@ -71,6 +74,9 @@ impl Command for Step {
                 Some(build::build(tx, customer, &head, correction, behind).await?)
             }
             Progress::Built { correction, until } => {
+                if let Some(other) = families::earlier(tx, customer, correction.at).await? {
+                    return Ok(Stepped::Other(other));
+                }
                 for subscriber in subscribers {
                     if transitions::has_transitions_until(tx, subscriber, correction.at).await? {
                         return Ok(Stepped::First(subscriber, correction.at));
