@@ -63,7 +63,8 @@ impl Footprint {
 pub(crate) struct CustomerHead {
     /// How many messages it was given.
     pub(crate) messages: u64,
-    /// When time brings the next thing: for a subscription, a ledger or a correction.
+    /// When time brings the next thing: for a subscription, a ledger or a correction, also one of a customer whose usage
+    /// counts for its subscriptions.
     pub(crate) deadline: Option<Timestamp>,
     /// How many events of it were accepted, those of backfills among them.
     pub(crate) accepted: u64,
