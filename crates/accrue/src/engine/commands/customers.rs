@@ -45,8 +45,9 @@ impl Account {
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, parent or child;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has another external id or currency
-    /// already, events wait under the external id, its hierarchy cannot be as for [`create_customer`](Self::create_customer), it would be its own parent, it has
-    /// another parent that it does not leave first, or it would leave a parent for whose subscriptions its usage counts;
+    /// already, events wait under the external id, its hierarchy cannot be as for
+    /// [`create_customer`](Self::create_customer), it would be its own parent, it has another parent that it does not
+    /// leave first, or it would leave a parent for whose subscriptions its usage counts;
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
     pub fn update_customer(
         &self,

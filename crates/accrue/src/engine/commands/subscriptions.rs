@@ -48,7 +48,8 @@ impl Account {
     /// twice, more than [100](crate::limits::PRICES) are added or replaced, an adjustment or the invoicing
     /// threshold is no amount of the currency, or there is no such day or month to begin billing cycles on;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan,
-    /// coupon or price, no such customer whose usage is to count, or an adjustment that is removed or replaced is none of the plan version.
+    /// coupon or price, no such customer whose usage is to count, or an adjustment that is removed or replaced is
+    /// none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
         Call::new(
             self,
