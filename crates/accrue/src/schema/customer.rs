@@ -119,7 +119,7 @@ impl Guards for CustomerHead {
     }
 }
 
-/// The subscriptions that a customer's events may still count for.
+/// The subscriptions of a customer that events may still count for: its own, and those of whom they list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ActiveIds {
     pub(crate) subscriptions: Vec<SubscriptionId>,
