@@ -6,6 +6,44 @@ use crate::{CustomerId, Error, Patch, limits};
 /// it has no parent and children both.
 ///
 /// A subscription of the parent can count the usage of the children (subscriptions 1.5).
+///
+/// ```
+/// # use accrue::{AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, Name};
+/// # use accrue::{SystemClock, item::NewItem, metric::{MetricQuery, NewMetric}, plan::NewPlan};
+/// # use accrue::{store::MemoryStore, usage::{Event, Properties}};
+/// use accrue::{Patch, customer::NewCustomer};
+/// use accrue::subscription::{NewSubscription, UsageCustomers};
+///
+/// # pollster::block_on(async {
+/// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+/// # let item = account.create_item(NewItem::new(Name::parse("calls")?)).await?;
+/// # let calls = MetricQuery::parse("SELECT count(*) FROM events")?;
+/// # account.create_metric(NewMetric::new(Name::parse("calls")?, item.id, calls)).await?;
+/// # let usd = Currency::parse("USD")?;
+/// # let plan = account.create_plan(NewPlan::new(Name::parse("Pro")?, usd)).await?;
+/// let parent = NewCustomer::new(Name::parse("Acme")?, Email::parse("acme@example.com")?);
+/// let parent = account.create_customer(parent).await?.id;
+/// let mut child = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+/// child.hierarchy.parent = Patch::Set(parent);
+/// let child = account.create_customer(child).await?.id;
+/// assert_eq!(account.fetch_customer(parent).await?.hierarchy.children, [child]);
+///
+/// let mut both = NewSubscription::new(parent, plan.id);
+/// both.usage_customers = Some(UsageCustomers::new([parent, child])?);
+/// let both = account.create_subscription(both).await?;
+/// let call = Event {
+///     idempotency_key: EventKey::parse("request-1")?,
+///     event_name: EventName::parse("call")?,
+///     timestamp: SystemClock.now(),
+///     properties: Properties::default(),
+///     customer: child.into(),
+/// };
+/// account.ingest([call]).await?;
+/// let usage = account.subscription_usage(both.id).await?;
+/// assert_eq!(usage.metrics[0].quantity, Some(Decimal::from(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Hierarchy {

@@ -63,7 +63,8 @@ impl Footprint {
 pub(crate) struct CustomerHead {
     /// How many messages it was given.
     pub(crate) messages: u64,
-    /// When time brings the next thing: for a subscription, a ledger or a correction.
+    /// When time brings the next thing: for a subscription, a ledger or a correction, also one of a customer whose usage
+    /// counts for its subscriptions.
     pub(crate) deadline: Option<Timestamp>,
     /// How many events of it were accepted, those of backfills among them.
     pub(crate) accepted: u64,
@@ -118,7 +119,7 @@ impl Guards for CustomerHead {
     }
 }
 
-/// The subscriptions that a customer's events may still count for.
+/// The subscriptions of a customer that events may still count for: its own, and those of whom they list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ActiveIds {
     pub(crate) subscriptions: Vec<SubscriptionId>,

@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod families;
 mod licenses;
 mod messages;
 mod people;
@@ -92,6 +93,7 @@ fn story() -> Fixture {
     plan_changes::change(&fixture, &sum);
     bills::stage(&fixture);
     licenses::give(&fixture, &sum);
+    families::count(&fixture, &plan, &sum);
     fixture
 }
 

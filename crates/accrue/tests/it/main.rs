@@ -141,6 +141,8 @@ mod trials;
 mod turns;
 mod turns_of_others;
 mod usage_as_one;
+mod usage_batches;
 mod usage_customers;
+mod usage_lists;
 mod usage_series;
 mod webhook_endpoints;

@@ -29,10 +29,11 @@ impl Account {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the date is behind the end of the
     /// subscription, or there is no such day to begin billing cycles on;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the date is before the current billing
-    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), or an
-    /// adjustment cannot be over its prices; for the prices of the version those of
+    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), an
+    /// adjustment cannot be over its prices, or a customer whose usage is to count is neither the subscriber nor one of
+    /// its children; for the prices of the version those of
     /// [`create_subscription`](Self::create_subscription);
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version or coupon.
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version, coupon or customer.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Email, Name, store::MemoryStore};

@@ -42,12 +42,14 @@ impl Account {
     /// starts, the customer is invoiced in another currency or has 200 subscriptions, the coupon [cannot be
     /// redeemed](Self::redeem_coupon), a price that is removed or replaced is none of the plan version, one
     /// that is added by its id is no add-on, a quantity is given for usage, or an adjustment cannot be over its
-    /// prices; and where a price or an adjustment that is added is not within the subscription;
+    /// prices; where a price or an adjustment that is added is not within the subscription; and where a customer whose
+    /// usage is to count is neither the one that subscribes nor one of its children;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, a price is named
     /// twice, more than [100](crate::limits::PRICES) are added or replaced, an adjustment or the invoicing
     /// threshold is no amount of the currency, or there is no such day or month to begin billing cycles on;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan,
-    /// coupon or price, or an adjustment that is removed or replaced is none of the plan version.
+    /// coupon or price, no such customer whose usage is to count, or an adjustment that is removed or replaced is
+    /// none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
         Call::new(
             self,

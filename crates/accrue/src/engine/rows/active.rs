@@ -1,4 +1,4 @@
-//! Active subscriptions: those that a customer's events may still count for, and when time brings them the
+//! Active subscriptions: those of a customer that events may still count for, and when time brings them the
 
 use crate::{
     CustomerId, Error,
