@@ -66,19 +66,19 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// Returns the instant of which it is: before all else where it is none of a backfill.
-    pub(crate) const fn at(&self) -> Timestamp {
+    /// Returns the correction that is under way, where it is one of a backfill.
+    pub(crate) const fn correction(&self) -> Option<Correction> {
         match self {
-            Self::Measuring { .. } | Self::Totalling { .. } => Timestamp::MIN,
+            Self::Measuring { .. } | Self::Totalling { .. } => None,
             Self::Building { correction, .. }
             | Self::Built { correction, .. }
-            | Self::CleaningUp { correction, .. } => correction.at,
+            | Self::CleaningUp { correction, .. } => Some(*correction),
         }
     }
 
     /// Tells whether it is a backfill that is under way.
     pub(crate) const fn is_correcting(&self) -> bool {
-        !matches!(self, Self::Measuring { .. } | Self::Totalling { .. })
+        self.correction().is_some()
     }
 }
 

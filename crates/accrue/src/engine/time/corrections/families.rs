@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::schedule;
+use super::schedule::{self, Due};
 use crate::{
-    CustomerId, Error, Timestamp,
+    CustomerId, Error,
+    backfill::Correction,
     engine::{
         kernel::Transaction,
         rows::{self, active, usage_customers},
@@ -13,11 +14,11 @@ use crate::{
     schema::CustomerHead,
 };
 
-/// Finds who of a family is to be corrected before the correction of one that is of an instant; the first one.
+/// Finds who of a family comes before a correction of one of them; the first one.
 pub(super) async fn earlier(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
-    at: Timestamp,
+    correction: Correction,
 ) -> Result<Option<CustomerId>, Error> {
     let mut family = BTreeSet::new();
     for subscriber in usage_customers::subscribers(tx, customer).await? {
@@ -25,7 +26,8 @@ pub(super) async fn earlier(
         family.extend(usage_customers::counted(tx, subscriber).await?);
     }
     let first = first_due(tx, family).await?;
-    Ok(first.filter(|first| *first < (at, customer)).map(|(_, id)| id))
+    let own = (Due::Correction(correction), customer);
+    Ok(first.filter(|first| *first < own).map(|(_, id)| id))
 }
 
 /// Finds a customer whose usage counts for one, and whose events are to be measured before those of the one.
@@ -71,10 +73,10 @@ pub(super) async fn first_of_others(
 async fn first_due(
     tx: &mut Transaction<'_>,
     customers: BTreeSet<CustomerId>,
-) -> Result<Option<(Timestamp, CustomerId)>, Error> {
+) -> Result<Option<(Due, CustomerId)>, Error> {
     let mut first = None;
     for id in customers {
-        let due = schedule::next_due(tx, id).await?.map(|at| (at, id));
+        let due = schedule::next_due(tx, id).await?.map(|due| (due, id));
         first = first.into_iter().chain(due).min();
     }
     Ok(first)

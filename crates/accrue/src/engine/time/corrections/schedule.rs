@@ -171,23 +171,29 @@ pub(super) async fn end_correction(
     rows::corrections::put_own(tx, customer, &corrections).await
 }
 
-/// Returns the instant of the correction that comes next for a customer, of those that are due or under way: before all
-/// else where its events are to be measured.
+/// What comes next for a customer: its events are measured before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    Measuring,
+    Correction(Correction),
+}
+
+/// Returns what comes next for a customer, of what is due or under way.
 pub(super) async fn next_due(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
-) -> Result<Option<Timestamp>, Error> {
+) -> Result<Option<Due>, Error> {
     let corrections = rows::corrections::own(tx, customer).await?;
     if let Some(progress) = &corrections.progress {
-        return Ok(Some(progress.at()));
+        return Ok(Some(progress.correction().map_or(Due::Measuring, Due::Correction)));
     }
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     if is_unmeasured(tx, &head).await? {
-        return Ok(Some(Timestamp::MIN));
+        return Ok(Some(Due::Measuring));
     }
     let own = corrections.scheduled.first().copied().filter(|of| of.at <= tx.now);
     let of_all = next_of_all(tx, customer).await?;
-    Ok(own.into_iter().chain(of_all).min().map(|of| of.at))
+    Ok(own.into_iter().chain(of_all).min().map(Due::Correction))
 }
 
 /// Tells whether a customer is to be corrected now, or is being.

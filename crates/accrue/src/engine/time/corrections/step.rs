@@ -74,7 +74,7 @@ impl Command for Step {
                 Some(build::build(tx, customer, &head, correction, behind).await?)
             }
             Progress::Built { correction, until } => {
-                if let Some(other) = families::earlier(tx, customer, correction.at).await? {
+                if let Some(other) = families::earlier(tx, customer, correction).await? {
                     return Ok(Stepped::Other(other));
                 }
                 for subscriber in subscribers {
