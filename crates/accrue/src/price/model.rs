@@ -36,6 +36,7 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::tiered::{check_graduated, graduated};
 use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},

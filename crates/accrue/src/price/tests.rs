@@ -292,8 +292,10 @@ fn a_cycle_has_bounds() {
 
 #[test]
 fn a_conversion_rate_is_positive() {
-    let rate =
-        |text: &str| NewPrice { conversion_rate: Some(number(text)), ..price(usage(unit())) };
+    let rate = |text: &str| NewPrice {
+        conversion_rate: Some(number(text).into()),
+        ..price(usage(unit()))
+    };
     created(rate("0.0001"));
     refused(&rate("0"), "conversion_rate", "found 0, expected more than 0");
     refused(&rate("-2"), "conversion_rate", "found -2, expected more than 0");

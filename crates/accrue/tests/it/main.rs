@@ -28,6 +28,7 @@ mod bought_credits;
 mod cadences;
 mod carried;
 mod changed_plans;
+mod conversion_tiers;
 mod corrected;
 mod corrected_alerts;
 mod corrected_credits;
