@@ -27,6 +27,7 @@ mod balance_alerts;
 mod bought_credits;
 mod cadences;
 mod carried;
+mod cell_limits;
 mod changed_plans;
 mod conversion_tiers;
 mod corrected;
