@@ -59,6 +59,7 @@ pub(crate) use self::{
     license::check_beside_licenses,
     model::{DeclaredCells, Parts},
     references::References,
+    rounding::round_to,
     scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
 };
