@@ -309,6 +309,8 @@ pub const DIMENSIONS: usize = 10;
 pub const MATRIX_VALUE_BYTES: usize = 24 * 1024;
 /// The longest value of a dimension, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
+/// The most bytes of a text of a price model that is only shown, such as the name of a row.
+pub const MODEL_TEXT_BYTES: usize = 256;
 /// The longest custom billing cycle, in months.
 pub const CYCLE_MONTHS: u16 = 120;
 /// The longest custom billing cycle, in days.

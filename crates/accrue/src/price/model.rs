@@ -443,6 +443,16 @@ fn check_scaling_factor(field: impl Into<String>, factor: Option<&Decimal>) -> R
     Ok(())
 }
 
+/// Refuses a text that is only shown, where it is too long.
+fn check_text(field: impl Into<String>, text: &str) -> Result<(), Error> {
+    let (found, most) = (text.len(), limits::MODEL_TEXT_BYTES);
+    if found > most {
+        let message = format!("found a text of {found} bytes, expected at most {most}");
+        return Err(Error::invalid(field, message));
+    }
+    Ok(())
+}
+
 fn check_number_of_tiers(found: usize) -> Result<(), Error> {
     if (1..=limits::TIERS).contains(&found) {
         return Ok(());
