@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use crate::support::Host;
 
 /// A host with a metric of the sum of `units`, and a customer.
-struct Scene {
-    host: Host,
+pub(crate) struct Scene {
+    pub(crate) host: Host,
     item: Value,
     metric: Value,
-    customer: Value,
+    pub(crate) customer: Value,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let host = Host::new();
         let item = json!(host.item("Model"));
         let metric = json!({
@@ -28,7 +28,7 @@ impl Scene {
     }
 
     /// A price of a model to create.
-    fn price(&self, model: &str, config: &Value) -> Value {
+    pub(crate) fn price(&self, model: &str, config: &Value) -> Value {
         json!({
             "name": model, "item_id": self.item, "cadence": "monthly", "currency": "USD",
             "billable_metric_id": self.metric, "model_type": model,

@@ -14,10 +14,10 @@ use std::{collections::BTreeSet, path::Path};
 use accrue::Decimal;
 
 use self::{
-    entry::{Entry, Scene, sum},
+    entry::{Entry, sum},
     page::Section,
 };
-use crate::support::Host;
+use crate::{price_models::Scene, support::Host};
 
 /// The families of models, in the order of the page.
 const FAMILIES: &[(&str, &str, &[Entry])] = &[

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     invoices::{Invoiced, SETTLED, all, invoiced_with},
-    invoicing_cycles::every,
+    invoicing_cycles::{every, use_on},
     support::{
         fixture::{Fixture, external, number, run},
         priced::{cost_alert, priced, spend_alert, unit},
@@ -39,12 +39,6 @@ fn billed(prices: impl FnOnce(&Fixture, &accrue::metric::Metric) -> Vec<NewPrice
     invoiced.fixture.set(START);
     invoiced.subscribe(START);
     invoiced
-}
-
-fn use_on(invoiced: &Invoiced, day: &str, n: &str) {
-    let now = format!("2026-04-{day}T12:00:00Z");
-    invoiced.fixture.set(&now);
-    invoiced.use_at(day, &now, n);
 }
 
 fn total(invoiced: &Invoiced) -> Decimal {

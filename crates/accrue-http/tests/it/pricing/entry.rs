@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::plot::{Curve, Picture};
-use crate::support::Host;
+use crate::price_models::Scene;
 
 /// Units of events with some properties: `os=linux`, several apart by commas.
 pub(super) type Usage = (&'static str, &'static str);
@@ -60,28 +60,7 @@ pub(super) struct Line {
 /// Parts that a plot is asked in.
 const PARTS: u32 = 50;
 
-/// A host with a metric of the sum of `units`, and a customer.
-pub(super) struct Scene {
-    host: Host,
-    item: String,
-    metric: Value,
-    customer: Value,
-}
-
 impl Scene {
-    pub(super) fn new() -> Self {
-        let host = Host::new();
-        let item = host.item("Units");
-        let metric = json!({
-            "name": "Units", "description": null, "item_id": item,
-            "sql": "SELECT sum(units) FROM events",
-        });
-        let metric = host.post("/v1/metrics", metric).ok(StatusCode::CREATED)["id"].clone();
-        let ada = json!({"name": "Ada", "email": "ada@example.com"});
-        let customer = host.post("/v1/customers", ada).ok(StatusCode::CREATED)["id"].clone();
-        Self { host, item, metric, customer }
-    }
-
     /// What the example of a model costs.
     pub(super) fn example(&self, entry: &Entry) -> Decimal {
         let usage = entry.usage.iter().map(|(properties, units)| (*properties, number(units)));
@@ -125,11 +104,7 @@ impl Scene {
     /// What a model costs for each of several usages: groups of events, each for itself.
     fn costs(&self, entry: &Entry, usages: &[Vec<(&str, Decimal)>]) -> Vec<Decimal> {
         let config: Value = serde_json::from_str(entry.config).unwrap();
-        let price = json!({
-            "name": entry.model, "item_id": self.item, "cadence": "monthly", "currency": "USD",
-            "billable_metric_id": self.metric, "model_type": entry.model,
-            format!("{}_config", entry.model): config,
-        });
+        let price = self.price(entry.model, &config);
         let usages = usages.iter().enumerate();
         let events = usages.flat_map(|(place, usage)| {
             usage.iter().map(move |(properties, units)| event(place, properties, units))

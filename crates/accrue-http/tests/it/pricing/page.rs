@@ -1,9 +1,10 @@
 //! The page as blocks, and how they are written: as Markdown, and as HTML.
 
 use super::{
-    entry::{Entry, SERVED, Scene},
+    entry::{Entry, SERVED},
     plot::{self, Picture, grouped, money},
 };
+use crate::price_models::Scene;
 
 /// The models of a family, each with its plot.
 pub(super) struct Section<'a> {
@@ -64,11 +65,12 @@ fn explain<'a>(scene: &Scene, entry: &'static Entry, picture: &'a Picture) -> Ve
         other => grouped(other),
     });
     let numbers = numbers.collect::<Vec<_>>().join(" ");
-    let mut example = format!("**Example.** {} {numbers} = **{}**.", entry.story, money(&costs));
+    let mut example =
+        format!("**Example.** {} {numbers} = **{} USD**.", entry.story, money(&costs));
     if entry.is_prorated {
         let (days, of) = SERVED;
         let less = money(&costs.prorate(days, of, 2));
-        example.push_str(&format!(" Served on {days} of {of} days: **{less}**."));
+        example.push_str(&format!(" Served on {days} of {of} days: **{less} USD**."));
     }
     let mut blocks = vec![
         Block::Heading(3, entry.model.to_owned()),
