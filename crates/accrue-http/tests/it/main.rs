@@ -60,6 +60,7 @@ mod portal_sessions;
 mod price_evaluations;
 mod price_models;
 mod prices;
+mod pricing;
 mod rates;
 mod reflection;
 mod scene;

@@ -252,7 +252,7 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
         fixture.fee(Cadence::OneTime),
     ];
     prices[0].external_price_id = Some(external("usage"));
-    prices[0].conversion_rate = Some(number("0.01"));
+    prices[0].conversion_rate = Some(number("0.01").into());
     prices[0].adjustments.minimum = Some(number("1"));
     prices[0].adjustments.maximum = Some(number("1000"));
     prices[1].adjustments.discounts =

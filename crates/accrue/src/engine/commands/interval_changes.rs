@@ -115,7 +115,9 @@ async fn decide(
         let price = interval.and_then(|of| prices.iter().find(|price| price.id == of.price_id));
         let price = price.ok_or_else(|| Error::not_found("price interval", edit.id))?;
         let edited = of.edit_interval(edit, price, now);
-        edited.map_err(|error| error.within(&format!("edit[{index}]")))?;
+        let at = format!("edit[{index}]");
+        edited.map_err(|error| error.within(&at))?;
+        of.check_cells(&prices, &at)?;
     }
     for (index, new) in add.iter().enumerate() {
         let at = format!("add[{index}]");
@@ -133,6 +135,7 @@ async fn decide(
         if prices.iter().all(|known| known.id != price.id) {
             prices.push(price);
         }
+        of.check_cells(&prices, &given)?;
     }
     of.check_intervals()?;
     of.reach(&prices, |_| true)?;

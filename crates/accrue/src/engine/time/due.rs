@@ -94,7 +94,7 @@ async fn break_down(
             let used = |cell| running.total.figure(cell);
             (group.last().cloned().flatten(), price.rate_group(&grouping, group, used))
         });
-        line.break_down(key, groups);
+        line.break_down(key, !price.charge.model().has_cells(), groups);
     }
     Ok(())
 }
