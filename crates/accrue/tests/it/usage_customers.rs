@@ -18,7 +18,8 @@ use crate::{
     support::{
         credited::{CREDITS, dropped, increment},
         fixture::{
-            Fixture, SUM, UNKNOWN, at, block_on, event, external, number, refused, run, usage_alert,
+            Fixture, SUM, UNKNOWN, at, block_on, event, external, name, number, refused, run,
+            usage_alert,
         },
         priced::{NOTHING, between, cost_alert, unit},
     },
@@ -433,7 +434,9 @@ fn subscriptions_1_5_corrections_of_a_family_come_in_the_order_of_their_instants
             }
         }
         of.fixture.set("2027-02-02T14:00:00Z");
-        run(of.fixture.account.ingest([event("a", "late", at("2027-02-02T14:00:00Z"), "1")]))
+        // Whoever writes for this child finds that its own correction comes first.
+        let name = Some(name("other"));
+        run(of.fixture.account.update_customer(a, CustomerUpdate { name, ..Default::default() }))
             .unwrap();
         of.fixture.tick();
         all(&of.fixture.invoices(SETTLED))
