@@ -22,3 +22,7 @@ coverage *args:
 # Runs the main job on the embedded default.
 run *args:
     cargo run --release -p embedded -- {{ args }}
+
+# Builds the server as one file that needs no library of the machine that it runs on; `just static debug` builds faster.
+static *args:
+    .ci/static.sh {{ args }}

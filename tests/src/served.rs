@@ -5,6 +5,7 @@ mod check;
 mod damage;
 mod door;
 mod evaluations;
+mod families;
 mod phases;
 mod reads;
 mod scene;

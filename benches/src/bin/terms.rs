@@ -6,19 +6,20 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, AccountId, Billing, CustomerId, Decimal, ManualClock, Name, PlanId, PropertyName,
-    SeededEntropy, Timestamp,
+    Account, AccountId, Billing, CustomerId, Decimal, Email, ManualClock, Name, Patch, PlanId,
+    PropertyName, SeededEntropy, Timestamp,
+    customer::NewCustomer,
     price::{
         Cadence, Cycle, Model, NewDimensionalPriceConfiguration, NewDimensionalPriceGroup, Unit,
     },
+    subscription::{NewSubscription, UsageCustomers},
 };
 use accrue_benches::{Backend, Outcome, Priced, call, now, subscribe};
 use clap::Parser as _;
 use pollster::block_on;
 
-/// Events of a batch, of so many customers.
+/// Events of a batch.
 const BATCH: usize = 500;
-const CUSTOMERS: usize = 8;
 
 #[expect(clippy::print_stdout, reason = "this prints a table")]
 fn main() -> Outcome<()> {
@@ -31,7 +32,7 @@ fn main() -> Outcome<()> {
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
         all.push(block_on(Side::new(name, *terms, billing, clock))?);
     }
-    println!("{backend}, batches of {BATCH} events of {CUSTOMERS} customers");
+    println!("{backend}, batches of {BATCH} events");
     let early = block_on(measure(&mut all, rounds))?;
     for month in 1..=12 {
         for side in &mut all {
@@ -65,14 +66,26 @@ fn main() -> Outcome<()> {
 struct Terms {
     cadences: bool,
     groups: bool,
+    customers: usize,
+    /// Whether they are children of one that has the only subscription.
+    is_family: bool,
 }
 
 const TERMS: &[(&str, Terms)] = &[
-    ("one price", Terms { cadences: false, groups: false }),
-    ("five cadences", Terms { cadences: true, groups: false }),
-    ("ten groups", Terms { cadences: false, groups: true }),
-    ("five cadences, ten groups", Terms { cadences: true, groups: true }),
+    ("one price", ONE),
+    ("five cadences", Terms { cadences: true, ..ONE }),
+    ("ten groups", Terms { groups: true, ..ONE }),
+    ("five cadences, ten groups", Terms { cadences: true, groups: true, ..ONE }),
+    ("one price, fifty customers", Terms { customers: 50, ..ONE }),
+    ("one price, fifty children", Terms { customers: 50, is_family: true, ..ONE }),
+    (
+        "all of it, fifty children",
+        Terms { cadences: true, groups: true, customers: 50, is_family: true },
+    ),
 ];
+
+/// One price for each of eight customers.
+const ONE: Terms = Terms { cadences: false, groups: false, customers: 8, is_family: false };
 
 /// Regions that events are of.
 const REGIONS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
@@ -96,8 +109,12 @@ impl Side {
         let account = billing.account(AccountId::parse("bench")?);
         let plan = plan(&account, terms).await?;
         let mut customers = Vec::new();
-        for _ in 0..CUSTOMERS {
-            customers.push(subscribe(&account, plan).await?);
+        if terms.is_family {
+            customers = family(&account, plan, terms.customers).await?;
+        } else {
+            for _ in 0..terms.customers {
+                customers.push(subscribe(&account, plan).await?);
+            }
         }
         Ok(Self { name, billing, account, clock, customers, events: 0 })
     }
@@ -106,7 +123,7 @@ impl Side {
         let numbers = self.events..self.events + BATCH;
         self.events = numbers.end;
         let events = numbers.map(|number| {
-            let customer = self.customers.get(number % CUSTOMERS).ok_or("a customer")?;
+            let customer = self.customers.get(number % self.customers.len()).ok_or("a customer")?;
             let region = REGIONS.get(number % REGIONS.len()).ok_or("a region")?;
             call(*customer, number, &self.clock, &[("region", *region)])
         });
@@ -128,7 +145,28 @@ impl Side {
     }
 }
 
-async fn plan(account: &Account, Terms { cadences, groups }: Terms) -> Outcome<PlanId> {
+/// Creates a customer with so many children whose usage counts for its subscription.
+async fn family(account: &Account, plan: PlanId, count: usize) -> Outcome<Vec<CustomerId>> {
+    let new = || {
+        Ok::<_, accrue::Error>(NewCustomer::new(
+            Name::parse("Ada")?,
+            Email::parse("ada@example.com")?,
+        ))
+    };
+    let parent = account.create_customer(new()?).await?.id;
+    let mut children = Vec::new();
+    for _ in 0..count {
+        let mut child = new()?;
+        child.hierarchy.parent = Patch::Set(parent);
+        children.push(account.create_customer(child).await?.id);
+    }
+    let mut new = NewSubscription::new(parent, plan);
+    new.usage_customers = Some(UsageCustomers::new(children.iter().copied())?);
+    account.create_subscription(new).await?;
+    Ok(children)
+}
+
+async fn plan(account: &Account, Terms { cadences, groups, .. }: Terms) -> Outcome<PlanId> {
     let priced = Priced::new(account).await?;
     let all = [
         Cadence::Monthly,

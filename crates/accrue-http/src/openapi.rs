@@ -20,7 +20,11 @@ pub(crate) struct Documents {
     /// The 3.0 form (§9).
     older: OnceLock<Reply>,
     page: OnceLock<Reply>,
+    pricing: OnceLock<Reply>,
 }
+
+/// The page that explains the price models: `docs/pricing.md` as HTML, written by the tests.
+const PRICING: &str = include_str!("openapi/pricing.html");
 
 impl Documents {
     pub(crate) const fn new(base: String, settings: Arc<Settings>) -> Self {
@@ -30,12 +34,13 @@ impl Documents {
             current: OnceLock::new(),
             older: OnceLock::new(),
             page: OnceLock::new(),
+            pricing: OnceLock::new(),
         }
     }
 
     /// Returns the path of a document that is asked for.
     pub(crate) fn route(&self, method: &Method, path: &str) -> Option<&'static str> {
-        let paths = ["/openapi.json", "/docs"];
+        let paths = ["/openapi.json", "/docs", "/docs/pricing"];
         paths.into_iter().find(|known| *method == Method::GET && *known == path)
     }
 
@@ -49,7 +54,11 @@ impl Documents {
                 self.older.get_or_init(|| json(&older::from_current(self.render())))
             }
             "/openapi.json" => self.current.get_or_init(|| json(&self.render())),
-            "/docs" => self.page.get_or_init(|| self.render_page()),
+            "/docs" => {
+                let render = || page::render(&self.base, &self.settings);
+                self.page.get_or_init(|| for_people(render()))
+            }
+            "/docs/pricing" => self.pricing.get_or_init(|| for_people(PRICING.to_owned())),
             _ => return None,
         };
         Some(reply.clone())
@@ -58,16 +67,16 @@ impl Documents {
     fn render(&self) -> Value {
         document::render(&self.base, &self.settings)
     }
+}
 
-    fn render_page(&self) -> Reply {
-        let html = HeaderValue::from_static("text/html; charset=utf-8");
-        let page = Reply::text(StatusCode::OK, html, page::render(&self.base, &self.settings));
-        // The page needs nothing but itself, and may run nothing.
-        let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
-        page.with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
-            .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-    }
+/// A page needs nothing but itself, and may run nothing.
+fn for_people(page: String) -> Reply {
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+                  form-action 'none'; frame-ancestors 'none'";
+    Reply::text(StatusCode::OK, html, page)
+        .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
+        .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
 fn json(document: &Value) -> Reply {

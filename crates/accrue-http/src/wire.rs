@@ -37,5 +37,6 @@ pub(crate) mod subscriptions;
 mod tax_ids;
 mod taxes;
 pub(crate) mod top_ups;
+mod usage_customers;
 pub(crate) mod webhook_endpoints;
 pub(crate) mod webhook_events;

@@ -59,6 +59,13 @@ impl Carried {
         Self(of.map(|(name, text)| (name.clone(), text.clone())).collect())
     }
 
+    /// Returns all but the one of a name.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let mut fields = self.0.clone();
+        fields.remove(name);
+        Self(fields)
+    }
+
     /// Tells whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,15 +1,19 @@
 //! Customers, to whom usage is billed.
 
+mod hierarchy;
 mod payment_method;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::payment_method::{
-    GatewayAccount, ListedPaymentMethod, ListedPaymentMethods, PaymentMethod, PaymentMethodType,
-};
 pub(crate) use self::payment_method::{MethodChanges, PaymentMethods};
+pub use self::{
+    hierarchy::{Hierarchy, HierarchyChange},
+    payment_method::{
+        GatewayAccount, ListedPaymentMethod, ListedPaymentMethods, PaymentMethod, PaymentMethodType,
+    },
+};
 use crate::{
     Carried, CarriedUpdate, Currency, CustomerId, Decimal, Email, Error, ExternalId, IdOr,
     Metadata, MetadataUpdate, Name, Patch, PaymentMethodId, Timestamp, Zone, metadata,
@@ -42,6 +46,9 @@ pub struct Customer {
     /// Balance in its currency: above zero what it is owed, below zero what it owes (invoicing 12).
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub balance: Decimal,
+    /// Its parent, or its children.
+    #[serde(default, skip_serializing_if = "Hierarchy::is_empty")]
+    pub hierarchy: Hierarchy,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -113,6 +120,9 @@ pub struct NewCustomer {
     pub payment_provider: Option<PaymentProvider>,
     /// Its identifier there.
     pub payment_provider_id: Option<Name>,
+    /// The parent that it gets, or the children.
+    #[serde(skip_serializing_if = "HierarchyChange::is_empty")]
+    pub hierarchy: HierarchyChange,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -131,6 +141,7 @@ impl NewCustomer {
             currency: None,
             payment_provider: None,
             payment_provider_id: None,
+            hierarchy: HierarchyChange { parent: Patch::Keep, children: Vec::new() },
             metadata: BTreeMap::new(),
             carried: Carried::NONE,
         }
@@ -154,6 +165,7 @@ impl NewCustomer {
             payment_provider_id: self.payment_provider_id,
             default_payment_method: None,
             balance: Decimal::zero(),
+            hierarchy: Hierarchy::default(),
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
@@ -178,6 +190,9 @@ pub struct CustomerUpdate {
     pub payment_provider_id: Patch<Name>,
     /// The payment method that invoices are collected with: one of the customer's.
     pub default_payment_method: Patch<PaymentMethodId>,
+    /// Another parent, or more children.
+    #[serde(skip_serializing_if = "HierarchyChange::is_empty")]
+    pub hierarchy: HierarchyChange,
     /// The caller's own strings.
     pub metadata: MetadataUpdate,
     /// Fields that the engine has no use for.
@@ -266,6 +281,8 @@ pub enum AttributeValue {
     Text(Option<String>),
     /// Metadata.
     Metadata(Metadata),
+    /// A hierarchy.
+    Hierarchy(Hierarchy),
     /// The JSON text of another field, or none.
     Json(Option<String>),
 }
@@ -284,6 +301,7 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
             ("payment_provider", optional(customer.payment_provider.map(PaymentProvider::name))),
             ("payment_provider_id", optional(customer.payment_provider_id.as_deref())),
             ("default_payment_method_id", AttributeValue::Text(default_method)),
+            ("hierarchy", AttributeValue::Hierarchy(customer.hierarchy.clone())),
             ("metadata", AttributeValue::Metadata(customer.metadata.clone())),
         ]
     };

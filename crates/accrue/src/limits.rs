@@ -287,12 +287,19 @@ pub const MATRIX_CELLS: usize = 100;
 /// one more for its default, and one of any other price of a dimensional price group. The running total of a
 /// billing period has a figure for each.
 pub const VERSION_CELLS: usize = 200;
+/// The most cells of all prices that a subscription has at one time, counted as those of a version: those of its plan,
+/// and as many of prices of its own.
+pub const SUBSCRIPTION_CELLS: usize = 400;
 /// The most different meters of the prices of an account, those of whole metrics aside: every event is
 /// held against each.
 pub const METERS: usize = 20;
 /// The most meters of an account that count by a condition of a subscription's own (subscriptions 1.5), each with what
 /// it is divided by: every event is held against each, and they stay when no subscription has them any more.
 pub const FILTERED_METERS: usize = 200;
+/// The most children of a customer (subscriptions 1.5).
+pub const CHILDREN: usize = 100;
+/// The most figures of usage of lists of customers that a billing period of a subscription has: all of them fit one row.
+pub const LISTED_FIGURES: usize = 600;
 /// The most bytes of the combinations of values that prices of dimensional price groups divide one meter by, as
 /// JSON writes them: some hundreds.
 pub const COMBINATION_BYTES: usize = 32 * 1024;
@@ -307,6 +314,8 @@ pub const DIMENSIONS: usize = 10;
 pub const MATRIX_VALUE_BYTES: usize = 24 * 1024;
 /// The longest value of a dimension, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
+/// The most bytes of a text of a price model that is only shown, such as the name of a row.
+pub const MODEL_TEXT_BYTES: usize = 256;
 /// The longest custom billing cycle, in months.
 pub const CYCLE_MONTHS: u16 = 120;
 /// The longest custom billing cycle, in days.

@@ -36,6 +36,11 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
+    /// Tells whether it leaves the field as it is.
+    pub(crate) const fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+
     /// Returns the field after the update.
     pub(crate) fn apply(self, field: &mut Option<T>) {
         match self {

@@ -4,6 +4,7 @@
 //! is identified by its parts (`docs/decisions/matrix-cells-are-meters.md`).
 
 mod combinations;
+mod source;
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-pub(crate) use self::combinations::Combinations;
+pub use self::source::UsageCustomers;
+pub(crate) use self::{combinations::Combinations, source::Source};
 use crate::{
     Decimal, Error, MetricId, PropertyName,
     expression::{Expression, Fields},
@@ -89,6 +91,38 @@ pub(crate) struct SumId(Uuid);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct CellHash(Uuid);
+
+/// Id of customers whose usage is added up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PoolId(Uuid);
+
+impl PoolId {
+    /// Returns the id of some customers, by their ids in order.
+    pub(crate) fn of<'a>(customers: impl Iterator<Item = &'a [u8; 16]>) -> Self {
+        let mut hash = Sha256::new_with_prefix("customers");
+        customers.for_each(|id| hash.update(id));
+        Self(first_half(hash))
+    }
+
+    /// Returns the cell in which their usage adds up what is in a cell of each of them.
+    pub(crate) fn cell(self, cell: CellId) -> CellId {
+        CellId::Cell(CellHash(self.hash(cell.as_bytes())))
+    }
+
+    /// Returns the meter whose groups add up what is in those of a meter of each of them.
+    pub(crate) fn meter(self, meter: MeterId) -> MeterId {
+        MeterId(self.hash(meter.as_bytes()))
+    }
+
+    /// Returns what some rules make of those groups.
+    pub(crate) fn sum(self, sum: SumId) -> SumId {
+        SumId(self.hash(sum.0.as_bytes()))
+    }
+
+    fn hash(self, of: &[u8; 16]) -> Uuid {
+        first_half(Sha256::new_with_prefix(self.0.as_bytes()).chain_update(of))
+    }
+}
 
 impl MeterId {
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
@@ -347,6 +381,10 @@ fn id_of<'a>(of: &[u8; 16], parts: impl IntoIterator<Item = Option<&'a str>>) ->
         hash.update(length.to_be_bytes());
         hash.update(part.unwrap_or_default());
     }
+    first_half(hash)
+}
+
+fn first_half(hash: Sha256) -> Uuid {
     let digest: [u8; 32] = hash.finalize().into();
     Uuid::from_bytes(digest.first_chunk::<16>().copied().unwrap_or_default())
 }

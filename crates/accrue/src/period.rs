@@ -20,6 +20,7 @@ pub(crate) use self::{
     advance::{Change, Effects, Periods},
     billing::BillingPeriod,
     gathered::Gathered,
+    groups::Begun,
     judged::{judged_at_once, oldest_judged, oldest_judged_on},
     layout::{Stretch, billing_start_at},
     open::{Closed, OpenTotal, OpenUsage, OpenWindow},

@@ -21,6 +21,7 @@ pub(crate) use self::{
     change::{Agreed, Placed},
     migration::Moved,
     phase::{check_days, check_phase},
+    prices::cells,
 };
 pub use crate::price::PhaseOrder;
 use crate::{

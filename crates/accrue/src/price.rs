@@ -4,6 +4,7 @@ mod adjustment;
 mod allocation;
 mod builder;
 mod cadence;
+mod conversion;
 mod dimensional;
 mod filter;
 mod group;
@@ -26,6 +27,7 @@ pub use self::{
     allocation::{AllocationExpiry, CreditAllocation, NewAllocationPrice},
     builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
+    conversion::{ConversionRate, Converted},
     dimensional::{DimensionalPriceConfiguration, NewDimensionalPriceConfiguration},
     filter::{FilterOperator, FilterValues, PriceFilter},
     group::{
@@ -56,16 +58,18 @@ pub use self::{
     scoped::{AdjustmentScope, NewAdjustment, ScopedAdjustment},
 };
 pub(crate) use self::{
+    conversion::Worth,
     filter::check_filters,
     license::check_beside_licenses,
     model::{Combination, DeclaredCells, DeclaredGroups, GroupRater, GroupSum, Parts},
     references::References,
+    rounding::round_to,
     scoped::{AdjustmentIds, check_adjustments, remaining, same_phase},
     usage::PricedUsage,
 };
 use crate::{
-    Carried, Currency, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetadataUpdate,
-    MetricId, Name, PriceId, PricingUnit, PropertyName, Timestamp,
+    Carried, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetadataUpdate, MetricId,
+    Name, PriceId, PricingUnit, PropertyName, Timestamp,
     expression::Expression,
     meter::{CellId, Cells, Meter},
 };
@@ -84,8 +88,8 @@ pub struct Price {
     pub item_id: ItemId,
     /// Currency or pricing unit of its amounts.
     pub currency: PricingUnit,
-    /// Conversion rate: how much of the invoicing currency one of its unit is worth.
-    pub conversion_rate: Option<Decimal>,
+    /// Conversion rate: how much of the invoicing currency its amounts are worth.
+    pub conversion_rate: Option<ConversionRate>,
     /// Cadence: how often it bills.
     pub cadence: Cadence,
     /// Charge: usage, or a fixed quantity.
@@ -304,15 +308,6 @@ impl Price {
     #[must_use]
     pub fn invoicing_cycle(&self) -> Option<Cycle> {
         new::invoicing_cycle(&self.carried).ok().flatten().filter(|_| !self.charge.is_fixed())
-    }
-
-    /// Returns the worth of 1 of its currency in a unit, where one currency is invoiced: none where it
-    /// does not count in that unit.
-    pub(crate) fn worth_in(&self, unit: &PricingUnit, invoiced_in: Currency) -> Option<Decimal> {
-        if self.currency == *unit {
-            return Some(Decimal::from(1));
-        }
-        self.conversion_rate.clone().filter(|_| unit.as_str() == invoiced_in.code())
     }
 }
 

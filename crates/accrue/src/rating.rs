@@ -14,6 +14,7 @@ mod interval;
 mod joint;
 mod line;
 mod running;
+mod sides;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ mod until;
 pub(crate) use self::due::DueStep;
 pub(crate) use self::{
     card::RateCard,
-    due::{Due, DueLine},
+    due::{Due, DueLine, Earlier},
     interval::RatedInterval,
     line::{Amounts, Line},
     running::{Moved, Running},

@@ -11,7 +11,7 @@ use crate::{
     alert::{Alert, Scope},
     cost::Cost,
     credit::LedgerEntry,
-    customer::Customer,
+    customer::{AttributeValue, Customer, Hierarchy},
     invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine, LinesEdit},
     item::Item,
     license::LicenseType,
@@ -32,6 +32,8 @@ pub trait Naming {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     pub(crate) customers: BTreeSet<CustomerId>,
+    /// Those of the customers whose parent and children are named too.
+    pub(crate) families: BTreeSet<CustomerId>,
     pub(crate) invoices: BTreeSet<InvoiceId>,
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) license_types: BTreeSet<LicenseTypeId>,
@@ -164,11 +166,26 @@ impl Naming for PricedVersion {
     }
 }
 
-/// Names its customer, its plan and its version, and its prices.
+/// Names its parent and its children.
+impl Naming for Customer {
+    fn name(&self, names: &mut Names) {
+        self.hierarchy.name(names);
+    }
+}
+
+/// Names the parent and the children.
+impl Naming for Hierarchy {
+    fn name(&self, names: &mut Names) {
+        names.customers.extend(self.parent.iter().chain(&self.children));
+    }
+}
+
+/// Names its customer, with the parent and the children of that, its plan and its version, and its prices.
 impl Naming for Subscription {
     fn name(&self, names: &mut Names) {
         names.prices.extend(self.price_intervals.iter().map(|interval| interval.price_id));
         names.customers.insert(self.customer_id);
+        names.families.insert(self.customer_id);
         for of in self.plans() {
             names.plans.insert(of.plan_id);
             names.versions.insert((of.plan_id, of.plan_version));
@@ -240,6 +257,7 @@ impl Naming for BlockInvoices {
 /// Names what the resources name that it is about, and the alert that it tells of.
 impl Naming for Message {
     fn name(&self, names: &mut Names) {
+        self.customer.iter().for_each(|of| of.name(names));
         self.subscription.iter().for_each(|of| of.name(names));
         self.invoice.iter().for_each(|of| of.name(names));
         self.credit_note.iter().for_each(|of| of.name(names));
@@ -250,6 +268,11 @@ impl Naming for Message {
             Body::CreditBalanceDepleted(of)
             | Body::CreditBalanceDropped(of)
             | Body::CreditBalanceRecovered(of) => of.alert.name(names),
+            Body::CustomerEdited { previous_attributes } => {
+                if let Some(AttributeValue::Hierarchy(of)) = previous_attributes.get("hierarchy") {
+                    of.name(names);
+                }
+            }
             Body::InvoiceEdited { lines: Some(LinesEdit::Removed { price, .. }), .. } => {
                 names.own_prices.push(Price::clone(price));
             }

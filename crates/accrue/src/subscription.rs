@@ -25,6 +25,7 @@ mod price_changes;
 mod price_override;
 #[cfg(test)]
 pub(crate) mod sample;
+mod sources;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ pub(crate) use self::{
     trial::Waiting,
     update::previous_attributes,
 };
+pub use crate::meter::UsageCustomers;
 use crate::{
     Carried, Currency, CustomerId, Error, Metadata, Name, PlanId, SubscriptionId, Timestamp, Zone,
     expression::Expression, limits, plan::PlanVersion, price::Cycle,
@@ -112,6 +114,10 @@ pub struct Subscription {
     /// Condition on the events that count for its prices, where these have no other (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts for its prices, where these have no others: the subscriber where there are none
+    /// (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
     /// Plans that it is on, one after the other; none where it has always been on one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan_intervals: Vec<PlanInterval>,

@@ -37,7 +37,7 @@ pub(crate) use self::{
     identity::identity,
     ingestion::{Content, StoredEvent},
     meters::Meters,
-    reading::{Amount, Digest, Reading},
+    reading::{Amount, Digest, Reading, readings_of},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
     sums::Sums,
     tally::{DistinctValue, Groups, Membership, Tally, Total},

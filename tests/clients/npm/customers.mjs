@@ -37,6 +37,27 @@ test('a customer is deleted', async () => {
   await assert.rejects(client.customers.fetch(id), Orb.ResourceNotFound);
 });
 
+test('usage of a child counts for a subscription of its parent', async () => {
+  const { customer: parent, plan } = await newSubscription();
+  const child = await newCustomer({
+    external_customer_id: unique('child'), hierarchy: { parent_customer_id: parent.id },
+  });
+  assert.equal(child.hierarchy.parent.id, parent.id);
+  const { hierarchy } = await client.customers.fetch(parent.id);
+  assert.deepEqual(ids(hierarchy.children), [child.id]);
+  const created = await client.subscriptions.create({
+    customer_id: parent.id, plan_id: plan.id, usage_customer_ids: [child.id],
+  });
+  for (const interval of created.price_intervals) {
+    assert.deepEqual(interval.usage_customer_ids, [child.id]);
+  }
+  await use(child, 10);
+  const timeframe = { timeframe_start: instant(-DAY), timeframe_end: instant(DAY) };
+  const costs = await client.subscriptions.fetchCosts(created.id, timeframe);
+  const usage = costs.data.at(-1).per_price_costs.find(({ price }) => price.price_type === 'usage_price');
+  assert.equal(Number(usage.total), 5);
+});
+
 test('customers are listed to the end, and by their time', async () => {
   const created = [];
   for (let n = 0; n < 3; n += 1) created.push(await newCustomer());

@@ -320,6 +320,36 @@ class Suite(unittest.TestCase):
         rows = [row.id for row in CLIENT.customers.list(limit=1, created_at_gte=now(-1))]
         self.assertIn(customer.id, rows)
 
+    def test_hierarchies(self):
+        parent = new_customer()
+        external = unique("child")
+        child = new_customer(
+            external_customer_id=external, hierarchy={"parent_customer_id": parent.id}
+        )
+        self.assertEqual(child.hierarchy.parent.id, parent.id)
+        other = new_customer()
+        changed = CLIENT.customers.update(
+            parent.id, hierarchy={"child_customer_ids": [other.id]}
+        )
+        self.assertEqual([it.id for it in changed.hierarchy.children], [child.id, other.id])
+        metric = new_metric()
+        created = CLIENT.subscriptions.create(
+            customer_id=parent.id, plan_id=new_plan(metric).id, usage_customer_ids=[child.id]
+        )
+        shown = {tuple(it.usage_customer_ids or []) for it in created.price_intervals}
+        self.assertEqual(shown, {(child.id,)})
+        event = {
+            "idempotency_key": unique("event"),
+            "event_name": "usage",
+            "timestamp": now(),
+            "external_customer_id": external,
+            "properties": {"amount": 3},
+        }
+        CLIENT.events.ingest(events=[event])
+        usage = CLIENT.subscriptions.fetch_usage(created.id)
+        [own] = [it for it in usage.data if it.billable_metric.id == metric.id]
+        self.assertEqual(own.usage[0].quantity, 3)
+
     def test_plans(self):
         external = unique("plan/a b")
         metric = new_metric()

@@ -145,7 +145,8 @@ impl Bench {
             };
             let (plan, index) = self.place(line.price_id);
             let price = &self.biller.plans[plan][index];
-            assert_eq!(line.worth.as_ref().map(big), price.worth_in(&cost.currency));
+            let converted = price.worth_in(&cost.currency).map(|worth| big(&line.total) * worth);
+            assert_eq!(line.converted.as_ref().map(|of| big(&of.total)), converted);
             assert_eq!(&*line.currency, price.currency);
             assert_eq!(lines.insert((plan, index), amounts), None, "{line:?} comes twice");
         }

@@ -27,7 +27,7 @@ impl Price {
                 new.charge(price::Charge::Fixed { quantity, model, billing_mode })
             }
         };
-        new.conversion_rate = self.conversion_rate.as_ref().map(decimal);
+        new.conversion_rate = self.conversion_rate.as_ref().map(|rate| decimal(rate).into());
         if self.adjustments.are_of_plan {
             return new;
         }

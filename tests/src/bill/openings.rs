@@ -91,7 +91,7 @@ fn plain_model() -> impl Strategy<Value = Model> {
 fn matrix() -> impl Strategy<Value = Model> {
     let region = option::weighted(0.8, select(REGIONS));
     let flag = option::weighted(0.8, select(&["true", "false"][..]));
-    let cells = vec((region, flag, amount()), 0..4);
+    let cells = vec((region, flag, amount()), 1..4);
     (any::<bool>(), cells, amount()).prop_map(|(both, cells, others)| {
         let dimensions = if both { vec!["region", "flag"] } else { vec!["region"] };
         let mut known: Vec<(Vec<Option<&'static str>>, BigDecimal)> = Vec::new();

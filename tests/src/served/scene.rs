@@ -3,7 +3,7 @@ use std::sync::Arc;
 use accrue::store::MemoryStore;
 use serde_json::{Value, json};
 
-use super::{Door, phases};
+use super::{Door, families, phases};
 use crate::stores::copied;
 
 /// When ids of the scene are drawn.
@@ -56,6 +56,10 @@ pub struct Scene {
     /// A subscription that has a license.
     pub licensed: String,
     pub license: String,
+    pub parent: String,
+    /// A customer whose usage counts for a subscription of its parent.
+    pub child: String,
+    pub counting: String,
     pub endpoint: String,
     pub disabled_endpoint: String,
     /// A message that the endpoint is yet to be sent.
@@ -198,6 +202,7 @@ impl Scene {
         let Invoiced { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
         let Bought { buyer, bought, top_up } = Bought::set(&door);
+        let [parent, child, counting] = families::subscribed(&door, &plan, &metric);
         let Licensed { license_type, licensed, license } = Licensed::set(&door, &item, &metric);
         let collected = json!({
             "name": "Ivy", "email": "ivy@example.com", "external_customer_id": "ivy",
@@ -251,6 +256,9 @@ impl Scene {
             license_type,
             licensed,
             license,
+            parent,
+            child,
+            counting,
             endpoint,
             disabled_endpoint,
             message,

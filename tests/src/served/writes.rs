@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Case, Scene,
     evaluations::evaluations,
-    phases,
+    families, phases,
     scene::{bought, one_off as one_off_invoice, top_up},
 };
 
@@ -25,6 +25,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(evaluations(scene));
     all.extend(of_subscriptions(scene));
     all.extend(phases::writes(scene));
+    all.extend(families::writes(scene));
     all.extend(licenses::all(scene));
     all.extend(subscription_changes::all(scene));
     all.extend(of_alerts(scene));

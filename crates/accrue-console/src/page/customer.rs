@@ -6,6 +6,7 @@ use accrue::{
     cost::{Cost, CostQuery},
     credit::CreditBalance,
     customer::Customer,
+    related::Related,
     subscription::{Subscription, SubscriptionFilter, SubscriptionStatus},
 };
 use maud::{Markup, html};
@@ -55,7 +56,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let alerts = alerts(&account, id).await?;
     let balances = known(account.credit_balances(id).await)?;
     let content = html! {
-        (facts_of(&customer))
+        (facts_of(visit, &customer, &account.related(&customer).await?))
         section aria-labelledby="subscriptions-title" {
             h2 id="subscriptions-title" { "Subscriptions" }
             @if rows.is_empty() {
@@ -87,13 +88,29 @@ pub(super) async fn alerts(account: &Account, id: CustomerId) -> Result<Vec<Aler
     known(found.map(|page| page.data))
 }
 
-fn facts_of(customer: &Customer) -> Markup {
+/// Links customers that were not deleted, by their names.
+pub(super) fn customer_links<'c>(
+    visit: &Visit,
+    customers: impl IntoIterator<Item = &'c CustomerId>,
+    related: &Related,
+) -> Markup {
+    let found = customers.into_iter().filter_map(|id| related.customer(*id));
+    html! {
+        @for (place, of) in found.enumerate() {
+            @if place > 0 { ", " }
+            a href=(visit.in_account(&["customers", &of.id.to_string()])) { (of.name) }
+        }
+    }
+}
+
+fn facts_of(visit: &Visit, customer: &Customer, related: &Related) -> Markup {
     let alias = customer.external_customer_id.as_deref().unwrap_or("–");
     let balance = match customer.currency {
         Some(currency) => money(&customer.balance, &currency.into()),
         None => customer.balance.to_string(),
     };
-    facts(&[
+    let family = &customer.hierarchy;
+    let mut all = vec![
         ("External id", html! { span.id { (alias) } }),
         ("E-mail address", html! { (customer.email) }),
         ("Currency", html! { (customer.currency.map_or("–", accrue::Currency::code)) }),
@@ -101,7 +118,14 @@ fn facts_of(customer: &Customer) -> Markup {
         ("Balance of invoices", html! { (balance) }),
         ("Created (UTC)", time::instant(customer.created_at)),
         ("Id", html! { span.id { (customer.id) } }),
-    ])
+    ];
+    if family.parent.is_some() {
+        all.push(("Child of", customer_links(visit, &family.parent, related)));
+    }
+    if !family.children.is_empty() {
+        all.push(("Parent of", customer_links(visit, &family.children, related)));
+    }
+    facts(&all)
 }
 
 fn subscription_row(

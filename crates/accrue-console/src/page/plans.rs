@@ -1,5 +1,7 @@
 //! Plans of an account, with the prices of each version, and its metrics.
 
+mod model;
+
 use std::collections::BTreeMap;
 
 use accrue::{
@@ -7,12 +9,13 @@ use accrue::{
     metric::{MetricFilter, MetricStatus},
     plan::{Plan, PlanFilter, PlanVersion, PricedVersion},
     price::{
-        Adjustments, AllocationExpiry, BillingMode, Bulk, Cadence, Charge, CreditAllocation,
-        Discount, Matrix, Model, Price, Tiered,
+        Adjustments, AllocationExpiry, BillingMode, Bulk, Cadence, Charge, ConversionRate,
+        CreditAllocation, Discount, Matrix, Model, Price, Tiered,
     },
 };
 use maud::{Markup, html};
 
+use self::model::words;
 use crate::{
     answer::{Answer, Failure},
     view::{
@@ -222,15 +225,16 @@ fn price_table(of: &PricedVersion, names: &Names) -> Markup {
     table("Prices", &head, &rows)
 }
 
-fn model(of: &Model) -> &'static str {
-    match of {
+fn model(of: &Model) -> String {
+    let name = match of {
         Model::Unit(_) => "Amount for each unit",
         Model::Package(_) => "Amount for each package",
         Model::Tiered(_) => "Tiers, each for the units in it",
         Model::Bulk(_) => "Volume: one tier for all units",
         Model::Matrix(_) => "Matrix of amounts by property",
-        other => other.model_type(),
-    }
+        other => return words(other.model_type()),
+    };
+    name.to_owned()
 }
 
 fn cadence(of: Cadence) -> String {
@@ -261,17 +265,40 @@ fn configuration(price: &Price) -> Markup {
         Model::Tiered(of) => tiers(of, unit),
         Model::Bulk(of) => volumes(of, unit),
         Model::Matrix(of) => cells(of, unit),
-        _ => html! {},
+        other => model::rows(other, unit),
     };
     rows = html! {
         (rows)
-        @if let Some(rate) = &price.conversion_rate { tr { th scope="row" { "One " (unit) " is invoiced as" } td.number { (grouped(rate)) } } }
+        @if let Some(rate) = &price.conversion_rate { (conversion(rate, unit)) }
         @if let Some(of) = &price.credit_allocation { (gives(price, of)) }
         @if let Some(key) = &price.invoice_grouping_key { tr { th scope="row" { "Lines of invoices are broken down by" } td { code { (key) } } } }
         @if let Some(of) = &price.dimensional_price_configuration { tr { th scope="row" { "Only events with the values" } td { (of.dimension_values.join(", ")) } } }
         (adjustments(&price.adjustments))
     };
     table(&caption, &[Text("Of"), Number("Amount")], &rows)
+}
+
+/// Shows what amounts are invoiced as.
+fn conversion(rate: &ConversionRate, unit: &PricingUnit) -> Markup {
+    match rate {
+        ConversionRate::Unit(rate) => html! {
+            tr { th scope="row" { "One " (unit) " is invoiced as" } td.number { (grouped(rate)) } }
+        },
+        ConversionRate::Tiered(tiers) => html! {
+            @for tier in tiers.iter().take(ROWS) {
+                tr {
+                    th scope="row" {
+                        "One " (unit) " above " (grouped(&tier.first_unit))
+                        @if let Some(last) = &tier.last_unit { " up to " (grouped(last)) }
+                        " is invoiced as"
+                    }
+                    td.number { (grouped(tier.unit_amount.number())) }
+                }
+            }
+            (more(tiers.len()))
+        },
+        _ => html! {},
+    }
 }
 
 /// Shows the credits that a price gives with each of its periods.

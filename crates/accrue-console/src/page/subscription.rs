@@ -4,9 +4,9 @@ use accrue::{
     Account, Decimal, ListFilter, PageRequest, PropertyName, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Condition},
     cost::{Cost, CostLine, CostQuery},
-    customer::Customer,
     person::Role,
     plan::Plan,
+    related::Related,
     subscription::Subscription,
     usage::{UsageMetrics, UsageQuery, UsageSeries, View},
 };
@@ -14,7 +14,7 @@ use maud::{Markup, html};
 
 use super::{
     alerts::{alert_table, known, marks},
-    customer::standing,
+    customer::{customer_links, standing},
     invoice::part_text,
 };
 use crate::{
@@ -52,7 +52,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let alerts = known(alerts.map(|page| page.data))?;
     let path = visit.in_account(&["subscriptions", &id.to_string()]);
     let content = html! {
-        (facts_of(visit, &subscription, &customer, &plan, account.billing().now()))
+        (facts_of(visit, &subscription, &account.related(&subscription).await?, &plan, account.billing().now()))
         (cost_section(&account, id, &alerts).await?)
         (usage_section(visit, &account, id, &alerts).await?)
         section aria-labelledby="alerts-title" {
@@ -76,11 +76,10 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
 fn facts_of(
     visit: &Visit,
     of: &Subscription,
-    customer: &Customer,
+    related: &Related,
     plan: &Plan,
     now: Timestamp,
 ) -> Markup {
-    let customer_path = visit.in_account(&["customers", &customer.id.to_string()]);
     let plan_path = visit.in_account(&["plans", &plan.id.to_string()]);
     let version = of.plan_version.number();
     let span = |of: Option<Timeframe>| {
@@ -91,9 +90,9 @@ fn facts_of(
             }
         }
     };
-    facts(&[
+    let mut all = vec![
         ("Status", standing(of, now)),
-        ("Customer", html! { a href=(customer_path) { (customer.name) } }),
+        ("Customer", customer_links(visit, [&of.customer_id], related)),
         (
             "Plan",
             html! { a href=(format!("{plan_path}?version={version}")) { (plan.name) ", version " (version) } },
@@ -109,7 +108,11 @@ fn facts_of(
         ("This term (UTC)", span(of.terms().containing(now))),
         ("Time zone", html! { (of.timezone) }),
         ("Id", html! { span.id { (of.id) } }),
-    ])
+    ];
+    if let Some(customers) = &of.usage_customers {
+        all.push(("Counts the usage of", customer_links(visit, customers.ids(), related)));
+    }
+    facts(&all)
 }
 
 async fn cost_section(

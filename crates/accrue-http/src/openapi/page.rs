@@ -41,6 +41,14 @@ pub(super) fn render(base: &str, settings: &Settings) -> String {
             "Version 1.0. `GET /openapi.json` has the same as OpenAPI 3.1, \
              `GET /openapi.json?version=3.0` for readers of OpenAPI 3.0.",
         ),
+        element(
+            "p",
+            &[],
+            [
+                element("a", &[("href", "/docs/pricing")], [text("The price models")]),
+                text(" explains each of them, with an example and a plot."),
+            ],
+        ),
         element("nav", &[], links),
     ];
     let body = head.into_iter().chain(sections.iter().map(Section::render));

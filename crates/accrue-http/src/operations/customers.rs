@@ -78,8 +78,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: NewCustomer = request.body()?;
-    let call = request.account.create_customer(new.try_into()?);
-    request.write(call, |customer| Customer::from(customer)).await
+    let call = request.account.create_customer(new.try_into()?).with_related();
+    request.write(call, |(customer, related)| Customer::of(customer, related)).await
 }
 
 async fn list(request: Request) -> Result<Reply, Problem> {
@@ -87,19 +87,21 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let created = query.created().range(&Zone::UTC)?;
     let page = request.page(query.limit, query.cursor)?;
     let found = request.account.list_customers(&ListFilter { created }, &page).await?;
-    request.answer_page(found, |customer| Customer::from(&customer)).await
+    let related = request.account.related(&found).await?;
+    request.answer_page(found, |customer| Customer::of(&customer, &related)).await
 }
 
 async fn fetch<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
     let id = request.path::<Id>()?;
     let customer = request.account.fetch_customer(id).await?;
-    request.answer(&Customer::from(&customer)).await
+    let related = request.account.related(&customer).await?;
+    request.answer(&Customer::of(&customer, &related)).await
 }
 
 async fn update<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, update) = request.read::<Id, NoQuery, UpdateCustomer>()?;
-    let call = request.account.update_customer(id, update.try_into()?);
-    request.write(call, |customer| Customer::from(customer)).await
+    let call = request.account.update_customer(id, update.try_into()?).with_related();
+    request.write(call, |(customer, related)| Customer::of(customer, related)).await
 }
 
 async fn delete(request: Request) -> Result<Reply, Problem> {

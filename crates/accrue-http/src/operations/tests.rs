@@ -111,7 +111,7 @@ fn a_field_that_is_not_built_says_what_it_waits_for() {
             }
         }
     }
-    assert!(found > 10, "found only {found}");
+    assert!(found > 0, "nothing was looked at");
 }
 
 fn served() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {

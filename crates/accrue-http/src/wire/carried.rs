@@ -98,6 +98,14 @@ impl<T> Stored<T> {
     }
 }
 
+impl<T: Serialize> Stored<T> {
+    /// Takes another value where nothing was stored.
+    pub(crate) fn or(self, other: Option<T>) -> Self {
+        let other = || serde_json::value::to_raw_value(&other?).ok();
+        Self(self.0.or_else(other), PhantomData)
+    }
+}
+
 impl<T: Describe> Describe for Stored<T> {
     fn schema() -> Schema {
         Schema::Nullable(Box::new(T::schema()))

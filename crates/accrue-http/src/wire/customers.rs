@@ -1,7 +1,8 @@
 use accrue::{
     Carried, CarriedUpdate, Currency, CustomerId, Email, ExternalId, IdOr, Metadata, Name,
     PaymentMethodId, Zone,
-    customer::{self, CustomerUpdate, PaymentProvider},
+    customer::{self, CustomerUpdate, HierarchyChange, PaymentProvider},
+    related::Related,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use super::{
         AddressIn, Answered, Keep, PaymentConfiguration, PaymentConfigurationIn,
         ReportingConfiguration, ReportingConfigurationIn, TaxConfigurationIn, TaxId, TaxIdIn,
     },
-    not_built::NotBuilt,
     payment_methods::PaymentMethod,
 };
 use crate::{
@@ -66,7 +66,7 @@ request! {
         payment_configuration: Maybe<PaymentConfigurationIn>,
         /// Settings for reports: if it counts in them.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
-        /// Parent and children of the customer: not available.
+        /// Parent or children of the customer, whose usage a subscription of the parent may count.
         hierarchy: Option<HierarchyIn>,
     }
 
@@ -110,18 +110,16 @@ request! {
         reporting_configuration: Maybe<ReportingConfigurationIn>,
         /// Payment method with which it pays: one of its own; null leaves the choice to the gateway.
         default_payment_method_id: Maybe<PaymentMethodId>,
-        /// Parent and children of the customer: not available.
+        /// Another parent, or more children.
         hierarchy: Option<HierarchyIn>,
     }
 
     /// The parent and the children of a customer.
     pub(crate) struct HierarchyIn {
-        /// Id of the parent customer: not available until usage of other customers counts for a
-        /// subscription.
-        parent_customer_id: Option<NotBuilt<String>>,
-        /// Ids of the child customers: not available until usage of other customers counts for a
-        /// subscription.
-        child_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Id of the parent customer, which is nobody's child; null to leave that which it has.
+        parent_customer_id: Maybe<CustomerId>,
+        /// Ids of customers that become its children, beside those that it has: at most 100 in all.
+        child_customer_ids: Option<Vec<CustomerId>>,
     }
 }
 
@@ -184,9 +182,9 @@ response! {
 
     /// The parent and the children of a customer.
     pub(crate) struct Hierarchy {
-        /// Parent customer.
+        /// Parent customer; null where it has none.
         parent: Option<CustomerMinified>,
-        /// Child customers.
+        /// Child customers that were not deleted, in the order in which they came.
         children: Vec<CustomerMinified>,
     }
 
@@ -267,6 +265,7 @@ impl TryFrom<NewCustomer> for customer::NewCustomer {
         customer.currency = new.currency;
         customer.payment_provider = new.payment_provider;
         customer.payment_provider_id = new.payment_provider_id;
+        customer.hierarchy = HierarchyIn::change(new.hierarchy);
         customer.metadata = new_metadata(new.metadata);
         customer.carried = carried;
         Ok(customer)
@@ -290,14 +289,38 @@ impl TryFrom<UpdateCustomer> for CustomerUpdate {
             payment_provider: update.payment_provider.into(),
             payment_provider_id: update.payment_provider_id.into(),
             default_payment_method: update.default_payment_method_id.into(),
+            hierarchy: HierarchyIn::change(update.hierarchy),
             metadata: metadata_update(update.metadata),
             carried,
         })
     }
 }
 
-impl From<&customer::Customer> for Customer {
-    fn from(customer: &customer::Customer) -> Self {
+impl HierarchyIn {
+    fn change(of: Option<Self>) -> HierarchyChange {
+        of.map_or_else(HierarchyChange::default, |of| HierarchyChange {
+            parent: of.parent_customer_id.into(),
+            children: of.child_customer_ids.unwrap_or_default(),
+        })
+    }
+}
+
+impl Hierarchy {
+    /// Writes those of a hierarchy that were not deleted.
+    pub(super) fn of(of: &customer::Hierarchy, related: &Related) -> Self {
+        let member = |id: &CustomerId| {
+            let found = related.customer(*id)?;
+            Some(CustomerMinified::of(*id, Some(found)))
+        };
+        Self {
+            parent: of.parent.as_ref().and_then(member),
+            children: of.children.iter().filter_map(member).collect(),
+        }
+    }
+}
+
+impl Customer {
+    pub(crate) fn of(customer: &customer::Customer, related: &Related) -> Self {
         let carried = &customer.carried;
         let tax = TaxFlags::of(carried);
         Self {
@@ -331,7 +354,7 @@ impl From<&customer::Customer> for Customer {
             accounting_sync_configuration: Answered::of(carried, "accounting_sync_configuration"),
             payment_configuration: Answered::of(carried, "payment_configuration"),
             reporting_configuration: Answered::of(carried, "reporting_configuration"),
-            hierarchy: Hierarchy { parent: None, children: Vec::new() },
+            hierarchy: Hierarchy::of(&customer.hierarchy, related),
             portal_url: Nothing,
         }
     }

@@ -159,7 +159,7 @@ impl About {
             || body.credit_note_id().is_some()
             || body.backfill_id().is_some();
         let of = message.customer.as_ref().filter(|_| !is_gone)?;
-        Some(Self::Customer(Box::new(Customer::from(of))))
+        Some(Self::Customer(Box::new(Customer::of(of, related))))
     }
 }
 

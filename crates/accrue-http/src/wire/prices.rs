@@ -12,7 +12,7 @@ mod rates;
 
 use accrue::{
     Decimal, ExternalId, JsonNumber, Metadata, Name, PriceId, PricingUnit,
-    price::{self, BillingMode, Charge, Cycle, PhaseOrder, PriceType},
+    price::{self, BillingMode, Charge, ConversionRate, Cycle, PhaseOrder, PriceType},
     related::Related,
 };
 use serde::Serialize;
@@ -97,7 +97,8 @@ response! {
         fixed_price_quantity: Option<JsonNumber>,
         /// Currency or pricing unit of its amounts.
         currency: PricingUnit,
-        /// Amount of the invoicing currency that one unit of its currency is worth.
+        /// Amount of the invoicing currency that one unit of its currency is worth; null where the rates are in
+        /// tiers.
         conversion_rate: Option<JsonNumber>,
         /// Conversion rate, as the caller gave it.
         conversion_rate_config: Stored<StoredRate>,
@@ -238,6 +239,7 @@ impl Price {
             _ => (BillingMode::InArrear, None, None),
         };
         let item = related.item(price.item_id);
+        let rate = price.conversion_rate.as_ref();
         let common = CommonPrice {
             id: price.id.to_string(),
             external_price_id: price.external_price_id.clone(),
@@ -259,8 +261,9 @@ impl Price {
             billable_metric: metric,
             fixed_price_quantity: quantity,
             currency: price.currency.clone(),
-            conversion_rate: price.conversion_rate.clone().map(JsonNumber),
-            conversion_rate_config: Stored::of(&price.carried, "conversion_rate_config"),
+            conversion_rate: rate.and_then(ConversionRate::unit).cloned().map(JsonNumber),
+            conversion_rate_config: Stored::of(&price.carried, "conversion_rate_config")
+                .or(rate.and_then(StoredRate::of)),
             discount: adjustments.discounts.iter().find_map(PriceDiscount::of),
             minimum: adjustments.minimum.clone().map(|minimum_amount| PriceMinimum {
                 applies_to_price_ids: own(),

@@ -224,7 +224,7 @@ impl Subscription {
             current_billing_period_end_date: period.map(|period| period.end().into()),
             billing_cycle_day: subscription.billing_cycle_day().into(),
             billing_cycle_anchor_configuration: Anchor::of(subscription),
-            customer: customer.map(Customer::from),
+            customer: customer.map(|of| Customer::of(of, related)),
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
             fixed_fee_quantity_schedule: schedule(subscription),

@@ -82,13 +82,15 @@ fn the_description_is_that_of_this_host() {
 }
 
 #[test]
-fn the_page_may_load_and_run_nothing() {
-    let answer = ask(&Host::new(), "GET", "/docs");
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-    let policy = answer.header("content-security-policy").unwrap();
-    assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline';"), "{policy}");
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+fn pages_may_load_and_run_nothing() {
+    for page in ["/docs", "/docs/pricing"] {
+        let answer = ask(&Host::new(), "GET", page);
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline';"), "{policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
 }
 
 #[test]

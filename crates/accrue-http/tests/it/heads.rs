@@ -18,6 +18,7 @@ fn every_answer_is_what_its_type_says_and_is_not_kept_on_the_way() {
         host.post("/v1/items", "{"),
         host.get("/openapi.json"),
         host.get("/docs"),
+        host.get("/docs/pricing"),
         host.call("HEAD", "/v1/ping", ()),
     ] {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{answer:?}");

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use crate::support::Host;
 
 /// A host with a metric of the sum of `units`, and a customer.
-struct Scene {
-    host: Host,
+pub(crate) struct Scene {
+    pub(crate) host: Host,
     item: Value,
     metric: Value,
-    customer: Value,
+    pub(crate) customer: Value,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let host = Host::new();
         let item = json!(host.item("Model"));
         let metric = json!({
@@ -30,7 +30,7 @@ impl Scene {
     }
 
     /// A price of a model to create.
-    fn price(&self, model: &str, config: &Value) -> Value {
+    pub(crate) fn price(&self, model: &str, config: &Value) -> Value {
         json!({
             "name": model, "item_id": self.item, "cadence": "monthly", "currency": "USD",
             "billable_metric_id": self.metric, "model_type": model,
@@ -241,6 +241,11 @@ fn price_models_4_what_is_wrong_with_a_model_of_cells_is_told() {
     let of = |key: &str, bound: &str| json!({"grouping_key": key, "tier_lower_bound": bound, "unit_amount": "1"});
     let value = |name: &str, bound: &str| json!({"dimension_value": name, "tier_lower_bound": bound, "unit_amount": "1"});
     let cell = |values: Value| json!({"dimension_values": values, "tier_lower_bound": "0", "unit_amount": "1"});
+    let long = "x".repeat(257);
+    let with = |mut of: Value, name: &str, text: &str| {
+        of[name] = json!(text);
+        of
+    };
     let shown =
         |value: &str| json!({"dimension_value": value, "display_name": "A", "unit_amount": "1"});
     refuses(&[
@@ -313,5 +318,34 @@ fn price_models_4_what_is_wrong_with_a_model_of_cells_is_told() {
         ),
         ("metered_allowance", allowance("a", "a"), "allowance_grouping_value"),
         ("metered_allowance", allowance("", "a"), "consumption_grouping_value"),
+        (
+            "matrix",
+            json!({"dimensions": ["os"], "default_unit_amount": "1", "matrix_values": []}),
+            "matrix_values",
+        ),
+        (
+            "metered_allowance",
+            with(allowance("a", "b"), "allowance_display_name", &long),
+            "allowance_display_name",
+        ),
+        (
+            "matrix_with_display_name",
+            json!({"dimension": "size", "unit_amounts": [with(shown("a"), "display_name", &long)]}),
+            "unit_amounts/0/display_name",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            {
+                let mut of = discounts("blue", "1");
+                of["threshold_discount_groups"][0]["description"] = json!(long);
+                of
+            },
+            "threshold_discount_groups/0/description",
+        ),
+        (
+            "matrix_with_threshold_discounts",
+            discounts(&format!("blue;{}", " ".repeat(24 * 1024)), "1"),
+            "threshold_discount_groups/0/cell_coordinates",
+        ),
     ]);
 }

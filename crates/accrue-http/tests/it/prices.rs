@@ -206,14 +206,65 @@ fn wire_5_2_models_that_are_not_built_are_not_available() {
         assert_eq!(body["status"], 400);
     }
     let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
-    let tiers = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": [1]}});
-    for (name, value) in [("billed_in_advance", json!(true)), ("conversion_rate_config", tiers)] {
-        let price = with(unit.clone(), name, value);
-        host.post("/v1/prices", price).error(404, "404-feature-not-available");
-    }
+    let in_advance = with(unit.clone(), "billed_in_advance", json!(true));
+    host.post("/v1/prices", in_advance).error(404, "404-feature-not-available");
     for name in ["dimensional_price_configuration", "license_type_id", "billed_in_advance"] {
         host.post("/v1/prices", with(unit.clone(), name, Value::Null)).ok(StatusCode::CREATED);
     }
+}
+
+#[test]
+fn price_models_7_1_a_conversion_rate_is_shown_as_a_number_and_as_an_object() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let shown = |field: &str, value: Value| {
+        let created = host.post("/v1/prices", with(unit.clone(), field, value));
+        let created = created.ok(StatusCode::CREATED);
+        ["conversion_rate", "conversion_rate_config"].map(|field| created[field].clone())
+    };
+    let rate = json!({"conversion_rate_type": "unit", "unit_config": {"unit_amount": "0.5"}});
+    assert_eq!(shown("conversion_rate", json!(0.5)), [json!(0.5), rate]);
+    let tiers = json!([
+        {"first_unit": 0, "last_unit": 100, "unit_amount": "2.00"},
+        {"first_unit": 100, "last_unit": null, "unit_amount": "1.5"},
+    ]);
+    let rates = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": tiers}});
+    assert_eq!(shown("conversion_rate_config", rates.clone()), [Value::Null, rates.clone()]);
+
+    let refused = |conversion_rate: Value, config: Value, at: &str| {
+        let price = with(
+            with(unit.clone(), "conversion_rate", conversion_rate),
+            "conversion_rate_config",
+            config,
+        );
+        let body = host.post("/v1/prices", price).error(400, "400-request-validation-errors");
+        let found = body["validation_errors"][0].as_str().unwrap();
+        assert!(found.starts_with(&format!("{at}: ")), "{found}, not {at}");
+    };
+    let tiered =
+        |tiers: Value| json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": tiers}});
+    let tier = |last: Value, amount: &str| json!({"first_unit": 0, "last_unit": last, "unit_amount": amount});
+    let config = "/conversion_rate_config";
+    let tiers = format!("{config}/tiered_config/tiers");
+    refused(json!(2), rates.clone(), "/conversion_rate");
+    refused(
+        Value::Null,
+        json!({"conversion_rate_type": "tiered"}),
+        &format!("{config}/tiered_config"),
+    );
+    refused(
+        Value::Null,
+        with(rates, "unit_config", json!({"unit_amount": "1"})),
+        &format!("{config}/unit_config"),
+    );
+    refused(Value::Null, tiered(json!([])), &tiers);
+    refused(
+        Value::Null,
+        tiered(json!([tier(Value::Null, "-0.1")])),
+        &format!("{tiers}/0/unit_amount"),
+    );
+    refused(Value::Null, tiered(json!([tier(json!(5), "1")])), &format!("{tiers}/0/last_unit"));
 }
 
 #[test]

@@ -224,16 +224,6 @@ fn wire_5_3_one_customer_and_one_plan_are_named() {
 }
 
 #[test]
-fn wire_5_3_what_no_subscription_has_is_not_available() {
-    let shop = Shop::new();
-    let new = json!({
-        "external_customer_id": "ada", "external_plan_id": "pro", "usage_customer_ids": ["a"],
-    });
-    let refused = shop.host.post("/v1/subscriptions", new);
-    assert_eq!(refused.error(404, "404-feature-not-available")["status"], 400);
-}
-
-#[test]
 fn subscriptions_1_12_a_unit_of_credits_has_a_rate_of_its_own() {
     let shop = Shop::new();
     shop.subscribe(json!({"per_credit_overage_amount": 0.25}));

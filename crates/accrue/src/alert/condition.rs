@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Currency, Decimal, MetricId, PricingUnit,
-    price::{Price, PriceFilter},
+    price::{Price, PriceFilter, Worth},
     rating::{Amounts, Running},
 };
 
@@ -92,15 +92,13 @@ impl Condition {
     /// that counts.
     pub(crate) fn cost(&self, running: &Running) -> Option<Decimal> {
         let counting = running.lines().filter_map(|(price, amounts)| {
-            let worth = self.worth(price, running.card().invoiced_in)?;
-            Some(self.amount(amounts)?.clone() * worth)
+            self.amount(amounts, &self.worth(price, running.card().invoiced_in)?)
         });
         counting.reduce(|sum, amount| sum + amount)
     }
 
-    /// Returns the worth of one unit of a price, in its own unit; none where the price does not
-    /// count.
-    pub(super) fn worth(&self, price: &Price, invoiced_in: Currency) -> Option<Decimal> {
+    /// Returns the worth of amounts of a price, in its own unit; none where the price does not count.
+    pub(super) fn worth(&self, price: &Price, invoiced_in: Currency) -> Option<Worth> {
         match self {
             Self::CostExceeded { currency } => price.worth_in(currency, invoiced_in),
             Self::SpendExceeded { currency, price_filters } => {
@@ -111,11 +109,16 @@ impl Condition {
         }
     }
 
-    /// Returns the amount of a line that it counts.
-    pub(super) const fn amount<'a>(&self, amounts: &'a Amounts) -> Option<&'a Decimal> {
+    /// Returns the amount of a line that it counts, in its own unit.
+    pub(super) fn amount(&self, amounts: &Amounts, worth: &Worth) -> Option<Decimal> {
+        let in_tiers = amounts.in_tiers.as_ref();
         match self {
-            Self::CostExceeded { .. } => amounts.total.as_ref(),
-            Self::SpendExceeded { .. } => amounts.subtotal.as_ref(),
+            Self::CostExceeded { .. } => {
+                Some(worth.of(amounts.total.as_ref()?, in_tiers.map(|of| &of.total)))
+            }
+            Self::SpendExceeded { .. } => {
+                Some(worth.of(amounts.subtotal.as_ref()?, in_tiers.map(|of| &of.subtotal)))
+            }
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 use super::Condition;
 use crate::{
     Decimal,
+    price::Worth,
     rating::{Moved, Running},
 };
 
@@ -9,8 +10,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     condition: Condition,
-    /// Worth of one unit of each line, in the alert's unit; none where a line does not count.
-    worth: Vec<Option<Decimal>>,
+    /// Worth of each line's amounts, in the alert's unit; none where a line does not count.
+    worth: Vec<Option<Worth>>,
     value: Option<Decimal>,
 }
 
@@ -31,8 +32,7 @@ impl Gauge {
     pub(crate) fn follow(&mut self, moved: &[Moved]) {
         for (index, amounts) in moved {
             let Some(Some(worth)) = self.worth.get(*index) else { continue };
-            let Some(change) = self.condition.amount(amounts).cloned() else { continue };
-            let change = if *worth == Decimal::from(1) { change } else { change * worth.clone() };
+            let Some(change) = self.condition.amount(amounts, worth) else { continue };
             *self.value.get_or_insert_default() += change;
         }
     }

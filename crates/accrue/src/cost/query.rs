@@ -1,6 +1,6 @@
 use crate::{
     Decimal, Name, PriceId, PricingUnit, Timeframe,
-    price::{Part, Parts},
+    price::{Converted, Part, Parts},
     rating::{Line, RateCard, RatedInterval},
     usage::{QueryTimeframe, View},
 };
@@ -63,9 +63,8 @@ pub struct CostLine {
     /// Parts that the subtotal is made of: of usage, in the order of the model. There are none of a
     /// fee, and none between two instants at which a volume price has different tiers.
     pub parts: Vec<Part>,
-    /// Worth of one unit of the price's currency, in the currency of the whole; `None` where the
-    /// price does not count.
-    pub worth: Option<Decimal>,
+    /// Both in the currency of the whole; `None` where the price does not count in it.
+    pub converted: Option<Converted>,
 }
 
 impl Cost {
@@ -73,10 +72,10 @@ impl Cost {
     /// to its minor unit so that they add up to the rounded total: as an invoice shows them.
     #[must_use]
     pub fn rounded(&self) -> Vec<(PriceId, Decimal)> {
-        let counting = self.lines.iter().filter_map(|line| {
-            let worth = line.worth.clone()?;
-            Some((line.price_id, line.total.clone() * worth))
-        });
+        let counting = self
+            .lines
+            .iter()
+            .filter_map(|line| Some((line.price_id, line.converted.as_ref()?.total.clone())));
         let (ids, amounts): (Vec<_>, Vec<_>) = counting.unzip();
         let rounded = crate::price::round_lines(&amounts, self.currency.places());
         ids.into_iter().zip(rounded).collect()
@@ -95,26 +94,23 @@ impl Cost {
         card: &RateCard,
         lines: Vec<Line>,
     ) -> Self {
-        let lines =
-            card.intervals.iter().zip(lines).map(|(RatedInterval { price, .. }, line)| CostLine {
+        let lines = card.intervals.iter().zip(lines).map(|(RatedInterval { price, .. }, line)| {
+            let worth = price.worth_in(&currency, card.invoiced_in);
+            CostLine {
                 price_id: price.id,
                 name: price.name.clone(),
                 currency: price.currency.clone(),
+                converted: worth.map(|worth| line.converted(&worth)),
                 quantity: line.quantity,
                 subtotal: line.subtotal,
                 total: line.total,
                 parts: line.parts,
-                worth: price.worth_in(&currency, card.invoiced_in),
-            });
+            }
+        });
         let lines: Vec<_> = lines.collect();
-        let sum = |amount: fn(&CostLine) -> &Decimal| {
-            let worth = lines
-                .iter()
-                .filter_map(|line| line.worth.clone().map(|worth| amount(line).clone() * worth));
-            worth.sum()
-        };
-        let (subtotal, total) = (sum(|line| &line.subtotal), sum(|line| &line.total));
-        Self { timeframe, currency, subtotal, total, lines }
+        let mut sum = Converted::default();
+        lines.iter().filter_map(|line| line.converted.as_ref()).for_each(|of| sum.add(of));
+        Self { timeframe, currency, subtotal: sum.subtotal, total: sum.total, lines }
     }
 
     /// Gathers costs that were computed slot by slot, as the view asks for.
@@ -156,6 +152,9 @@ impl CostLine {
         self.quantity += other.quantity;
         self.subtotal += other.subtotal;
         self.total += other.total;
+        if let Some(other) = other.converted {
+            self.converted.get_or_insert_default().add(&other);
+        }
     }
 
     fn parts_of_subtotal(&self) -> Parts<'_> {

@@ -21,6 +21,7 @@ pub(super) mod event_volume;
 pub(super) mod events;
 pub(super) mod fan_out;
 pub(super) mod garbage;
+mod hierarchies;
 pub(super) mod interval_changes;
 pub(super) mod invoices;
 pub(super) mod items;

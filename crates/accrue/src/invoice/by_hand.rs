@@ -170,6 +170,7 @@ impl Invoice {
             amount,
             parts: Vec::new(),
             filter: None,
+            usage_customers: None,
         };
         self.place_by_hand(self.by_hand.len(), line, &price);
         price

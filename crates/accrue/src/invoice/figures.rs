@@ -6,7 +6,7 @@ use super::{InvoiceLine, LineAdjustment};
 use crate::{
     Decimal, InvoiceId, InvoiceLineId, PriceId, PricingUnit, Timestamp,
     price::round_lines,
-    rating::{Due, DueLine, RateCard},
+    rating::{Due, DueLine, Earlier, RateCard},
     subscription::AdjustmentInterval,
 };
 
@@ -51,13 +51,12 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         .filter_map(|line| card.intervals.get(line.interval))
         .map(|of| &of.price)
         .collect();
-    let worth: Vec<_> = prices
-        .iter()
-        .map(|price| price.worth_in(&currency, card.invoiced_in).unwrap_or_default())
-        .collect();
-    let column = |exact: Vec<Decimal>| {
-        let converted: Vec<_> = exact.iter().zip(&worth).map(|(of, worth)| of * worth).collect();
-        Column { shown: round_lines(&converted, places), exact }
+    let column = |exact: Vec<Decimal>, before: fn(&Earlier) -> &Decimal| {
+        let lines = exact.iter().zip(&prices).zip(&due.lines);
+        let converted = lines.map(|((amount, price), line)| {
+            price.invoiced(amount, before(&line.before), card.invoiced_in)
+        });
+        Column { shown: round_lines(&converted.collect::<Vec<_>>(), places), exact }
     };
     // What a line shows of the way from one column to the next.
     let is_invoiced = |place: usize| prices.get(place).is_some_and(|of| of.currency == currency);
@@ -66,7 +65,10 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         of.get(place).cloned().unwrap_or_default()
     };
 
-    let subtotals = column(due.lines.iter().map(|line| line.subtotal.clone()).collect());
+    let subtotals =
+        column(due.lines.iter().map(|line| line.subtotal.clone()).collect(), |before| {
+            &before.subtotal
+        });
     let mut current = subtotals.clone();
     let mut adjusted: Vec<Vec<LineAdjustment>> = vec![Vec::new(); due.lines.len()];
     for step in &due.steps {
@@ -74,7 +76,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             Some(by) => of + by,
             None => of.clone(),
         });
-        let next = column(exact.collect());
+        let next = column(exact.collect(), |before| &before.total);
         let of = charges.adjustments.iter().find(|of| of.id == step.adjustment);
         for (place, line) in adjusted.iter_mut().enumerate() {
             let amount = figure(&next, place) - figure(&current, place);
@@ -95,7 +97,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
     }
     let credits = credits_of_lines(charges, &current.exact);
     let left: Vec<_> = current.exact.iter().zip(&credits).map(|(of, paid)| of - paid).collect();
-    let paid = column(left);
+    let paid = column(left, |before| &before.total);
 
     let mut adjusted = adjusted.into_iter();
     let lines = due.lines.iter().zip(&prices).enumerate().map(|(place, (line, price))| {
@@ -104,7 +106,8 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         let partially_invoiced = partially.filter(|_| !price.charge.is_fixed()).cloned();
         let partially_invoiced = partially_invoiced.unwrap_or_default();
         let left = paid.shown.get(place).cloned().unwrap_or_default();
-        let filter = charges.card.intervals.get(line.interval).and_then(|of| of.filter.clone());
+        let interval = charges.card.intervals.get(line.interval);
+        let usage = interval.filter(|_| !price.charge.is_fixed());
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
@@ -120,7 +123,8 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             partially_invoiced,
             tax_amounts: Vec::new(),
             parts: line.parts.clone(),
-            filter: filter.filter(|_| !price.charge.is_fixed()),
+            filter: usage.and_then(|of| of.filter.clone()),
+            usage_customers: usage.and_then(|of| of.source.usage_customers().cloned()),
         }
     });
     (lines.collect(), subtotals.shown.iter().sum())

@@ -5,7 +5,8 @@ use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe, Timestamp,
     expression::Expression,
-    price::{Adjustment, AdjustmentScope, Part, PartOf, round_lines},
+    meter::UsageCustomers,
+    price::{Adjustment, AdjustmentScope, Part, PartOf, round_to},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -51,6 +52,9 @@ pub struct InvoiceLine {
     /// Condition on the events that count, beside that of the metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts, where that is not the subscriber's alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
 }
 
 /// Adjustment of a line (invoicing 3.4).
@@ -79,55 +83,92 @@ pub struct LineAdjustment {
     pub(crate) is_of_invoice: bool,
 }
 
-/// Returns a part of an amount; nothing of what is not above zero.
-fn share(amount: &Decimal, part: &Decimal, whole: &Decimal) -> Decimal {
-    const PLACES: u32 = 20;
-    match whole.is_negative() || whole.is_zero() {
-        true => Decimal::zero(),
-        false => amount.share(part, whole, PLACES),
+/// Digits behind the point of shares that have no end.
+const PLACES: u32 = 20;
+
+/// Quantity of a value of a property, and what that would cost by itself.
+pub(crate) type Alone = (Decimal, Decimal);
+
+/// Shares an amount in proportion to some weights, whose sum is above zero: the last one has what is left.
+fn shares(amount: &Decimal, weights: &[&Decimal]) -> Vec<Decimal> {
+    let whole: Decimal = weights.iter().copied().sum();
+    let (mut so_far, mut shared) = (Decimal::zero(), Decimal::zero());
+    let last = weights.len().saturating_sub(1);
+    let parts = weights.iter().enumerate().map(|(place, weight)| {
+        so_far += *weight;
+        let part = match place == last {
+            true => amount - &shared,
+            false => amount.share(&so_far, &whole, PLACES) - &shared,
+        };
+        shared += &part;
+        part
+    });
+    parts.collect()
+}
+
+/// Returns what a unit comes to; nothing of what is not above zero.
+fn unit_amount(amount: &Decimal, quantity: &Decimal) -> Decimal {
+    match *quantity > Decimal::zero() {
+        true => amount.share(&Decimal::from(1), quantity, PLACES),
+        false => Decimal::zero(),
     }
 }
 
 impl InvoiceLine {
-    /// Returns the parts that it shows, with their amounts, rounded together: values of the property that its
-    /// price is broken down by, or what its model rated one by one. Those that are nothing are left out (invoicing
-    /// 3.4).
+    /// Returns the parts that it shows, with their amounts, which add up to the subtotal as that is shown: values of
+    /// the property that its price is broken down by, or what its model rated one by one. Those that are nothing are
+    /// left out (invoicing 3.4).
     #[must_use]
     pub fn sub_lines(&self) -> Vec<(&Part, Decimal)> {
         let is_shown = |part: &&Part| {
             part.of != PartOf::Whole && !(part.quantity.is_zero() && part.amount.is_zero())
         };
-        let parts = self.parts.iter().filter(is_shown);
-        let parts: Vec<_> = parts.collect();
+        let parts: Vec<_> = self.parts.iter().filter(is_shown).collect();
         let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
-        parts.into_iter().zip(round_lines(&exact, self.currency.places())).collect()
+        let shown = match self.currency.currency() {
+            Some(currency) => round_to(&exact, &self.subtotal, currency.places()),
+            None => exact,
+        };
+        parts.into_iter().zip(shown).collect()
     }
 
     /// Breaks its subtotal down by the values of a property, each with its quantity and what that would cost by
-    /// itself. Where these do not add up, since tiers or packages begin anew in each, quantities share the
-    /// subtotal in proportion.
+    /// itself. Where these do not add up, since tiers or packages begin anew in each, they share the subtotal: by
+    /// their quantities, or by what they would cost where units are not alike. What a minimum adds is of none of
+    /// them.
     pub(crate) fn break_down(
         &mut self,
         key: &PropertyName,
-        groups: Vec<(Option<String>, (Decimal, Decimal))>,
+        are_alike: bool,
+        groups: Vec<(Option<String>, Alone)>,
     ) {
-        let groups = groups.into_iter();
-        let groups: Vec<_> = groups.filter(|(_, (quantity, _))| !quantity.is_zero()).collect();
-        let alone: Decimal = groups.iter().map(|(_, (_, amount))| amount).sum();
-        let is_shared = alone != self.subtotal;
-        let (mut so_far, mut shared) = (Decimal::zero(), Decimal::zero());
-        let parts = groups.into_iter().map(|(value, (quantity, alone))| {
-            so_far += &quantity;
-            let amount = match is_shared {
-                true => share(&self.subtotal, &so_far, &self.quantity) - &shared,
-                false => alone,
-            };
-            shared += &amount;
-            let unit_amount = share(&amount, &Decimal::from(1), &quantity);
+        let groups = groups.into_iter().filter(|(_, (quantity, _))| !quantity.is_zero());
+        let groups: Vec<_> = groups.collect();
+        let minimum = self.parts.pop_if(|part| part.is_minimum());
+        let told: Decimal = self.parts.iter().map(|part| &part.amount).sum();
+        // The parts are exact, and the subtotal is not. It says how much there is where they cannot be told.
+        let exact = if self.parts.is_empty() && minimum.is_none() { &self.subtotal } else { &told };
+        let by_quantity: Vec<_> = groups.iter().map(|(_, (quantity, _))| quantity).collect();
+        let by_cost: Vec<_> = groups.iter().map(|(_, (_, alone))| alone).collect();
+        let counts =
+            |weights: &[&Decimal]| weights.iter().copied().sum::<Decimal>() > Decimal::zero();
+        let amounts = if by_cost.iter().copied().sum::<Decimal>() == *exact {
+            by_cost.into_iter().cloned().collect()
+        } else if !are_alike && counts(&by_cost) {
+            shares(exact, &by_cost)
+        } else if counts(&by_quantity) {
+            shares(exact, &by_quantity)
+        } else {
+            // Nothing can be said of values that take off as much as others add.
+            self.parts.extend(minimum);
+            return;
+        };
+        let parts = groups.into_iter().zip(amounts).map(|((value, (quantity, _)), amount)| {
+            let unit_amount = unit_amount(&amount, &quantity);
             let of = PartOf::Group { key: key.clone(), value };
             Part::of_group(of, quantity, unit_amount, amount)
         });
-        self.parts = parts.collect();
+        self.parts = parts.chain(minimum).collect();
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PricingUnit,
     Timeframe,
     price::{Adjustment, Cadence, Charge, Discount, Model, NewPrice, Unit},
-    rating::{Due, DueLine, DueStep, RateCard},
+    rating::{Due, DueLine, DueStep, Earlier, RateCard},
     subscription::{
         AdjustmentInterval,
         sample::{cut, subscription},
@@ -36,7 +36,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         let unit = PricingUnit::parse(*unit).unwrap();
         let new = NewPrice::builder(Name::parse("price").unwrap(), ItemId::from_bytes([1; 16]));
         let mut new = new.billed(Cadence::Monthly, unit).charge(charge);
-        new.conversion_rate = worth.map(number);
+        new.conversion_rate = worth.map(|rate| number(rate).into());
         let price = new.decide(PriceId::from_bytes(id(place)), None, of.created_at).unwrap();
         let interval = cut(&of).interval(&price);
         of.price_intervals.push(interval);
@@ -72,6 +72,7 @@ fn lines_of(
         quantity: subtotal.clone(),
         subtotal: subtotal.clone(),
         parts: Vec::new(),
+        before: Earlier::default(),
     });
     let by: BTreeMap<_, _> = step.iter().cloned().collect();
     let steps = DueStep { adjustment: AdjustmentIntervalId::from_bytes([1; 16]), by };

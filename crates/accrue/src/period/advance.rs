@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 
 use super::{BillingPeriod, PeriodState};
 use crate::{
-    Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    Decimal, EventKey, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause, Crossing, Exceeded},
     credit::{DrawDown, PriceMove},
-    meter::{CellId, InGroup, MeterId, SumId},
+    meter::{CellId, InGroup, MeterId, Source, SumId},
     price::{GroupSum, Price},
     rating::{RateCard, Running},
     subscription::{PeriodKey, Threshold},
@@ -31,6 +31,8 @@ pub(crate) struct Periods {
     pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
     /// Billing periods, oldest first.
     pub(crate) billing: Vec<BillingPeriod>,
+    /// Whose usage alerts watch, where that is not the subscriber's alone.
+    pub(crate) watched: Option<Source>,
     /// Threshold of what usage may come to before it is invoiced, in one of the billing periods.
     pub(crate) threshold: Option<Threshold>,
     /// Amounts of billing periods, where an alert or a threshold watches them, and of prices' periods, where credits
@@ -74,6 +76,7 @@ impl Periods {
             draws_in: Vec::new(),
             states,
             billing,
+            watched: None,
             threshold: None,
             rated: BTreeMap::new(),
         }
@@ -277,8 +280,9 @@ impl Periods {
     /// Returns the places of the alerts that watch a cell.
     fn watching(&self, cell: CellId) -> SmallVec<[usize; 8]> {
         let alerts = self.alerts.iter().enumerate();
-        let watching = alerts
-            .filter(|(_, alert)| alert.condition.metric_id().is_some_and(|id| cell == id.into()));
+        let watching = alerts.filter(|(_, alert)| {
+            alert.condition.metric_id().is_some_and(|id| cell == self.watched_cell(id))
+        });
         watching.map(|(place, _)| place).collect()
     }
 
@@ -332,9 +336,15 @@ impl Periods {
     /// Returns the value that an alert watches; none where there is none yet.
     pub(super) fn value(&self, index: usize, alert: &Alert) -> Option<Decimal> {
         match alert.condition.metric_id() {
-            Some(metric_id) => self.figure_in(index, metric_id.into()),
+            Some(metric_id) => self.figure_in(index, self.watched_cell(metric_id)),
             None => self.billing.get(index)?.cost(alert),
         }
+    }
+
+    /// Returns the cell in which alerts watch a metric.
+    pub(super) fn watched_cell(&self, metric: MetricId) -> CellId {
+        let own = CellId::from(metric);
+        self.watched.as_ref().map_or(own, |source| source.cell(own))
     }
 
     fn figure_in(&self, index: usize, cell: CellId) -> Option<Decimal> {

@@ -64,7 +64,7 @@ impl<'p> Gathered<'p> {
         }
         let rises = |alert: &Alert| {
             let watched = alert.condition.metric_id();
-            watched.is_none_or(|id| sums.iter().all(|sums| sums.rises(id.into())))
+            watched.is_none_or(|id| sums.iter().all(|sums| sums.rises(before.watched_cell(id))))
         };
         let judged = || before.billing.iter().enumerate().filter(|(_, of)| of.is_judged);
         let is_quiet = |alert: &Alert| {

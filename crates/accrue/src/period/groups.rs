@@ -22,8 +22,9 @@ impl Periods {
         readings: &[Reading],
         begun: &mut Begun,
     ) -> bool {
-        let own = readings.iter().filter_map(|reading| reading.place().group);
-        let own: Vec<_> = own.filter(|(meter, _)| self.meters.contains(meter)).collect();
+        let is_own = |meter: MeterId| self.meters.contains(&meter);
+        let own = readings.iter().filter(|reading| reading.meter.is_some_and(is_own));
+        let own: Vec<_> = own.filter_map(|reading| reading.place().group).collect();
         let mut new = Begun::new();
         for (key, state) in self.states.iter().filter(|(_, of)| of.timeframe.contains(at)) {
             let groups = &state.total.groups;

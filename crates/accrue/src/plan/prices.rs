@@ -110,7 +110,8 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
     check_beside_licenses(prices)
 }
 
-fn cells(price: &Price) -> usize {
+/// Returns the number of cells of a price, those of whole metrics aside.
+pub(crate) fn cells(price: &Price) -> usize {
     match (price.charge.model().cells(), &price.dimensional_price_configuration) {
         (Some(cells), _) => cells.count(),
         (None, Some(_)) => 1,

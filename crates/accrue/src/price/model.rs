@@ -48,6 +48,7 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::tiered::{check_graduated, graduated};
 pub use self::{
     bulk::{Bulk, BulkTier},
     bulk_with_filters::{BulkFilter, BulkWithFilters},
@@ -441,6 +442,16 @@ fn check_scaling_factor(field: impl Into<String>, factor: Option<&Decimal>) -> R
     check_bounds(field.as_str(), factor)?;
     if factor.is_negative() || factor.is_zero() {
         return Err(Error::invalid(field, format!("found {factor}, expected more than 0")));
+    }
+    Ok(())
+}
+
+/// Refuses a text that is only shown, where it is too long.
+fn check_text(field: impl Into<String>, text: &str) -> Result<(), Error> {
+    let (found, most) = (text.len(), limits::MODEL_TEXT_BYTES);
+    if found > most {
+        let message = format!("found a text of {found} bytes, expected at most {most}");
+        return Err(Error::invalid(field, message));
     }
     Ok(())
 }

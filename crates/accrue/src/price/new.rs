@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Adjustments, Cadence, Charge, Cycle, DimensionalPriceConfiguration, DimensionalPriceGroup,
-    LicenseAllocation, Model, NewDimensionalPriceConfiguration, PhaseOrder, Price, PriceBuilder,
-    PriceOrigin, check_bounds, check_not_negative,
+    Adjustments, Cadence, Charge, ConversionRate, Cycle, DimensionalPriceConfiguration,
+    DimensionalPriceGroup, LicenseAllocation, Model, NewDimensionalPriceConfiguration, PhaseOrder,
+    Price, PriceBuilder, PriceOrigin, check_not_negative,
 };
 use crate::{
-    Carried, Decimal, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetricId, Name, PriceId,
+    Carried, Error, ExternalId, ItemId, LicenseTypeId, Metadata, MetricId, Name, PriceId,
     PricingUnit, PropertyName, Timestamp, limits, metadata,
 };
 
@@ -42,8 +42,8 @@ pub struct NewPrice {
     /// from them yet, so that no version of a plan and no subscription takes a price that has some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
-    /// Conversion rate: how much of the invoicing currency one of its unit is worth.
-    pub conversion_rate: Option<Decimal>,
+    /// Conversion rate: how much of the invoicing currency its amounts are worth.
+    pub conversion_rate: Option<ConversionRate>,
     /// The caller's alias, unique in the account.
     pub external_price_id: Option<ExternalId>,
     /// What the request that makes it calls it, for its adjustments (subscriptions 1.2). It is not kept.
@@ -179,11 +179,7 @@ impl NewPrice {
         invoicing_cycle(&self.carried)?;
         self.check_licenses()?;
         if let Some(rate) = &self.conversion_rate {
-            check_bounds("conversion_rate", rate)?;
-            if rate.is_negative() || rate.is_zero() {
-                let message = format!("found {rate}, expected more than 0");
-                return Err(Error::invalid("conversion_rate", message));
-            }
+            rate.check()?;
         }
         if self.charge.is_fixed() && self.invoice_grouping_key.is_some() {
             let message = "found a property on a fixed price, which has no events";

@@ -17,13 +17,18 @@ use crate::Decimal;
 /// ```
 #[must_use]
 pub fn round_lines(lines: &[Decimal], places: u32) -> Vec<Decimal> {
+    round_to(lines, &lines.iter().sum::<Decimal>().round(places), places)
+}
+
+/// Rounds lines in the same way so that they add up to a total that is less than one in the last place away from
+/// theirs.
+pub(crate) fn round_to(lines: &[Decimal], total: &Decimal, places: u32) -> Vec<Decimal> {
     let mut rounded: Vec<_> = lines.iter().map(|line| line.floor(places)).collect();
-    let total = lines.iter().sum::<Decimal>().round(places);
     let mut lacking = total - rounded.iter().sum::<Decimal>();
     let mut by_loss: Vec<_> = rounded.iter_mut().zip(lines).collect();
     by_loss.sort_by_cached_key(|(line, exact)| &**line - *exact);
     for (line, _) in by_loss {
-        if lacking.is_zero() {
+        if lacking <= Decimal::zero() {
             break;
         }
         *line += Decimal::last_place(places);
@@ -81,7 +86,17 @@ mod tests {
                 prop_assert_eq!(&rounded.round(places), rounded);
                 prop_assert!(exact.round(places) != *exact || rounded == exact);
             }
-            prop_assert_eq!(round_lines(&rounded, places), rounded);
+            prop_assert_eq!(&round_lines(&rounded, places), &rounded);
+
+            // A total that was rounded with others is the one below or the one above.
+            let floor = sum(&exact).floor(places);
+            let others = if floor == sum(&exact) { vec![floor] } else { vec![&floor + &one, floor] };
+            for total in others.into_iter().filter(|_| !exact.is_empty()) {
+                let parts = round_to(&exact, &total, places);
+                prop_assert_eq!(sum(&parts), total);
+                let offs = parts.iter().zip(&exact).map(|(part, exact)| part - exact);
+                prop_assert!(offs.into_iter().all(|off| off <= one && -off < one));
+            }
         }
     }
 }

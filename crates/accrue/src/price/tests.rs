@@ -199,7 +199,6 @@ fn cells_differ() {
         model_refused(matrix(dimensions, cells), &format!("charge.model.matrix.{at}"), message);
     };
     let values = |index: usize| format!("matrix_values[{index}].dimension_values");
-    created(price(usage(matrix(&["region"], &[]))));
     created(price(usage(matrix(&["region"], &[&[None], &[Some("")], &[Some(&"x".repeat(128))]]))));
     created(price(usage(matrix(&["a", "b"], &[&[None, Some("x")], &[Some("x"), None]]))));
     let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
@@ -247,9 +246,14 @@ fn cells_are_counted() {
     };
     created(price(usage(model(100))));
     model_refused(
+        model(0),
+        "charge.model.matrix.matrix_values",
+        "found 0 cells, expected 1 to 100",
+    );
+    model_refused(
         model(101),
         "charge.model.matrix.matrix_values",
-        "found 101 cells, expected at most 100",
+        "found 101 cells, expected 1 to 100",
     );
 }
 
@@ -292,8 +296,10 @@ fn a_cycle_has_bounds() {
 
 #[test]
 fn a_conversion_rate_is_positive() {
-    let rate =
-        |text: &str| NewPrice { conversion_rate: Some(number(text)), ..price(usage(unit())) };
+    let rate = |text: &str| NewPrice {
+        conversion_rate: Some(number(text).into()),
+        ..price(usage(unit()))
+    };
     created(rate("0.0001"));
     refused(&rate("0"), "conversion_rate", "found 0, expected more than 0");
     refused(&rate("-2"), "conversion_rate", "found -2, expected more than 0");
@@ -370,7 +376,7 @@ fn units_are_taken_off_usage_whose_units_are_alike() {
         "found a discount of units on a fixed price, expected a usage price",
     );
     refused(
-        &with(usage(matrix(&["a"], &[]))),
+        &with(usage(matrix(&["a"], &[&[Some("x")]]))),
         "adjustments.discounts[0]",
         "found a discount of units on a matrix, whose units are not alike",
     );

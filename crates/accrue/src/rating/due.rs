@@ -8,7 +8,7 @@ use super::{
     group::{Group, Reaching},
     joint::Joint,
     line::{Charged, Member},
-    step::Step,
+    sides::Sides,
     until::Until,
 };
 use crate::{
@@ -55,6 +55,17 @@ pub(crate) struct DueLine {
     pub(crate) subtotal: Decimal,
     /// Parts of the subtotal, where they can be told.
     pub(crate) parts: Vec<Part>,
+    /// What had fallen due of its period before: of a fee in advance whose quantity changes.
+    pub(crate) before: Earlier,
+}
+
+/// Amounts that had fallen due before: tiers convert what falls due on top of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Earlier {
+    /// Before adjustments.
+    pub(crate) subtotal: Decimal,
+    /// After adjustments.
+    pub(crate) total: Decimal,
 }
 
 /// Adjustment of lines that fall due.
@@ -273,35 +284,11 @@ struct Trace {
     /// Line of each member that has something due.
     lines: Vec<Option<DueLine>>,
     /// What each adjustment adds to the members that it reaches.
-    steps: BTreeMap<AdjustmentIntervalId, Vec<(usize, Decimal)>>,
+    steps: Steps,
 }
 
-/// Amounts before and after an instant, while steps are applied to both: what falls due is the
-/// difference. What is in arrears has no before.
-struct Sides {
-    before: Option<Vec<Decimal>>,
-    after: Vec<Decimal>,
-}
-
-impl Sides {
-    fn moved(&self) -> Vec<Decimal> {
-        match &self.before {
-            Some(before) => self.after.iter().zip(before).map(|(to, from)| to - from).collect(),
-            None => self.after.clone(),
-        }
-    }
-
-    /// Applies a step, to the side before too where it counted then, and returns what it adds to what falls
-    /// due.
-    fn apply(&mut self, step: &Step, counts_before: bool) -> Vec<Decimal> {
-        let unmoved = self.moved();
-        if let Some(before) = self.before.as_mut().filter(|_| counts_before) {
-            step.apply(before);
-        }
-        step.apply(&mut self.after);
-        self.moved().into_iter().zip(unmoved).map(|(to, from)| to - from).collect()
-    }
-}
+/// What each adjustment adds to the members that it reaches.
+type Steps = BTreeMap<AdjustmentIntervalId, Vec<(usize, Decimal)>>;
 
 impl Joint {
     /// Traces what usage has come to by an instant within its periods.
@@ -315,7 +302,7 @@ impl Joint {
     ) -> Trace {
         let end = self.timeframe.end();
         let after = self.charged(card, used, until);
-        let steps = self.steps(group, card, &after, end, [until; 2]);
+        let (steps, _) = self.steps(group, card, &after, end, [until; 2]);
         let lines = self.members.iter().zip(&after).map(|(member, of)| {
             let interval = card.intervals.get(member.interval)?;
             let start = member.period.start();
@@ -325,6 +312,7 @@ impl Joint {
                 quantity: of.line.quantity.clone(),
                 subtotal: of.line.subtotal.clone(),
                 parts: of.line.parts.clone(),
+                before: Earlier::default(),
             })
         });
         Trace { lines: lines.collect(), steps }
@@ -376,7 +364,7 @@ impl Joint {
         let after = self.charged(card, used, Until::through(at));
         let before = is_in_advance.then(|| self.charged(card, used, Until::through(just_before)));
         let ends = [just_before, at].map(Until::through);
-        let steps = self.steps(group, card, &after, at, ends);
+        let (steps, totals) = self.steps(group, card, &after, at, ends);
 
         let none = Line::default();
         let lines = self.members.iter().enumerate().map(|(place, member)| {
@@ -392,6 +380,10 @@ impl Joint {
                 quantity: &line.quantity - &earlier.quantity,
                 subtotal: &line.subtotal - &earlier.subtotal,
                 parts: line.parts.clone(),
+                before: Earlier {
+                    subtotal: earlier.subtotal.clone(),
+                    total: totals.get(place).cloned().unwrap_or_default(),
+                },
             })
         });
         let lines: Vec<_> = lines.collect();
@@ -399,7 +391,8 @@ impl Joint {
     }
 
     /// Returns what each adjustment adds to what falls due at an instant, where minimums count up to an end,
-    /// and up to another one right before the instant.
+    /// and up to another one right before the instant; and what members had come to before that, of those in
+    /// advance.
     fn steps(
         &self,
         group: &Group,
@@ -407,8 +400,8 @@ impl Joint {
         after: &[Charged],
         at: Timestamp,
         [just_before, until]: [Until; 2],
-    ) -> BTreeMap<AdjustmentIntervalId, Vec<(usize, Decimal)>> {
-        let mut steps: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    ) -> (Steps, Vec<Decimal>) {
+        let mut steps = Steps::new();
         let mut note = |id, reaches: &[usize], by: Vec<Decimal>| {
             let reached =
                 reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
@@ -442,7 +435,7 @@ impl Joint {
             let by = sides.apply(step, true);
             note(step.id, &step.reaches, by);
         }
-        steps
+        (steps, sides.before.unwrap_or_default())
     }
 
     /// Takes units off the usage that falls due, adjustment by adjustment.

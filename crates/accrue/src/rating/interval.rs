@@ -3,6 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Decimal, Timeframe, Timestamp,
     expression::Expression,
+    meter::Source,
     price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
     usage::Figures,
@@ -26,6 +27,8 @@ pub(crate) struct RatedInterval {
     invoicing: Option<Cycle>,
     /// Condition on the events that count.
     pub(crate) filter: Option<Expression>,
+    /// Whose usage counts.
+    pub(crate) source: Source,
 }
 
 impl RatedInterval {
@@ -39,9 +42,20 @@ impl RatedInterval {
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
-        let figures = Figures::of(&price, interval.filter.as_ref());
-        let filter = interval.filter.clone();
-        Self { figures, price, quantities, periods, is_once, is_whole, is_trial, invoicing, filter }
+        let (filter, source) = (interval.filter.clone(), subscription.source_of(interval));
+        let figures = Figures::of(&price, filter.as_ref()).of_source(&source);
+        Self {
+            figures,
+            price,
+            quantities,
+            periods,
+            is_once,
+            is_whole,
+            is_trial,
+            invoicing,
+            filter,
+            source,
+        }
     }
 
     pub(super) fn is_fee(&self) -> bool {

@@ -132,11 +132,13 @@ impl Joint {
         let discounted = self.discounted(&charged);
         let adjusted = self.bounded(discounted, until);
         let mut topped_up = adjusted.topped_up.into_iter();
-        let lines =
-            charged.into_iter().zip(adjusted.totals).map(|(Charged { line, .. }, total)| {
-                let top_ups = usize::from(topped_up.next().unwrap_or_default());
-                Line { total, top_ups, ..line }
-            });
+        let all = self.members.iter().zip(charged).zip(adjusted.totals);
+        let lines = all.map(|((member, Charged { line, .. }), total)| {
+            let top_ups = usize::from(topped_up.next().unwrap_or_default());
+            let price = card.intervals.get(member.interval).map(|of| &of.price);
+            let in_tiers = price.and_then(|of| of.in_tiers(&line.subtotal, &total));
+            Line { total, top_ups, in_tiers, ..line }
+        });
         lines.collect()
     }
 

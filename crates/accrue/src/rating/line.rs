@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::{Used, discounts::State, interval::RatedInterval, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
-    price::{Part, Parts, Quantity, Rating},
+    price::{Converted, Part, Parts, Quantity, Rating, Worth},
 };
 
 /// Line of a price in a timeframe.
@@ -16,6 +16,8 @@ pub(crate) struct Line {
     pub(super) top_up: Decimal,
     /// Amount after adjustments.
     pub(crate) total: Decimal,
+    /// Both in the currency that is invoiced, where tiers convert them.
+    pub(crate) in_tiers: Option<Converted>,
     /// Parts of the subtotal, where they can be told: those of a fee cannot.
     pub(crate) parts: Vec<Part>,
     /// Number of charges, of periods in which something was used, and of minimums of models.
@@ -33,6 +35,8 @@ pub(crate) struct Amounts {
     /// The subtotal without what a minimum of the model adds: what credits pay for.
     pub(crate) spent: Option<Decimal>,
     pub(crate) total: Option<Decimal>,
+    /// The subtotal and the total in the currency that is invoiced, where tiers convert them.
+    pub(crate) in_tiers: Option<Converted>,
 }
 
 /// Charge of an interval in one of its periods, from the start on, before the adjustments that it
@@ -71,6 +75,9 @@ impl Line {
         moved(&mut self.top_up, &after.top_up, &before.top_up);
         moved(&mut self.quantity, &after.quantity, &before.quantity);
         moved(&mut self.total, &after.total, &before.total);
+        if let Some(after) = &after.in_tiers {
+            self.in_tiers.get_or_insert_default().add(&after.since(before.in_tiers.as_ref()));
+        }
         let more = |sum: &mut usize, after: usize, before: usize| {
             *sum = sum.saturating_add(after.saturating_sub(before));
         };
@@ -83,12 +90,22 @@ impl Line {
         Parts { amount: &self.subtotal, parts: &self.parts }
     }
 
+    /// Returns its amounts in a unit that they are worth something in.
+    pub(crate) fn converted(&self, worth: &Worth) -> Converted {
+        let in_tiers = self.in_tiers.as_ref();
+        Converted {
+            subtotal: worth.of(&self.subtotal, in_tiers.map(|of| &of.subtotal)),
+            total: worth.of(&self.total, in_tiers.map(|of| &of.total)),
+        }
+    }
+
     pub(crate) fn amounts(&self) -> Amounts {
         let is_charged = self.charges > 0;
         Amounts {
             subtotal: is_charged.then(|| self.subtotal.clone()),
             spent: is_charged.then(|| &self.subtotal - &self.top_up),
             total: (is_charged || self.top_ups > 0).then(|| self.total.clone()),
+            in_tiers: self.in_tiers.clone(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
     meter::{CellId, InGroup},
-    price::{Price, Quantity},
+    price::{Converted, Price, Quantity},
     usage::Figures,
 };
 
@@ -134,7 +134,7 @@ impl Running {
                 let total = used(timeframe, timeframe.end());
                 line.is_used =
                     total.as_deref().is_some_and(|total| interval.figures.are_there(total));
-                line.sum_up(&joints);
+                line.sum_up(&joints, &interval.price);
             }
         }
         Self { lines, card, timeframe, joints }
@@ -160,10 +160,11 @@ impl Running {
             }
             let members: Vec<_> = joint.joint.members.iter().map(|of| of.interval).collect();
             for (place, interval) in members.into_iter().enumerate() {
-                let Some(line) = self.lines.get_mut(interval) else { continue };
+                let line = self.lines.get_mut(interval).zip(self.card.intervals.get(interval));
+                let Some((line, of)) = line else { continue };
                 let before = line.amounts.clone();
                 line.is_used |= is_within && places.contains(&place);
-                line.sum_up(&self.joints);
+                line.sum_up(&self.joints, &of.price);
                 lines.push((interval, line.amounts.since(before)));
             }
         }
@@ -221,7 +222,8 @@ impl Running {
         let lines = self.card.intervals.iter().zip(&self.lines).filter(|(of, _)| !of.is_fee());
         let amounts = lines.filter_map(|(of, line)| {
             let worth = of.price.worth_in(&unit, invoiced_in)?;
-            Some(line.amounts.total.as_ref()? * &worth)
+            let in_tiers = line.amounts.in_tiers.as_ref().map(|of| &of.total);
+            Some(worth.of(line.amounts.total.as_ref()?, in_tiers))
         });
         amounts.sum()
     }
@@ -243,6 +245,7 @@ impl Amounts {
             subtotal: moved(&self.subtotal, before.subtotal),
             spent: moved(&self.spent, before.spent),
             total: moved(&self.total, before.total),
+            in_tiers: self.in_tiers.as_ref().map(|of| of.since(before.in_tiers.as_ref())),
         }
     }
 }
@@ -270,16 +273,21 @@ impl RunningLine {
         self.periods.iter().filter_map(own)
     }
 
-    fn sum_up(&mut self, joints: &[RunningJoint]) {
+    fn sum_up(&mut self, joints: &[RunningJoint], price: &Price) {
         let is_charged = self.is_used || self.members(joints).any(|of| of.is_charged());
         let is_topped_up = self.members(joints).any(|of| of.after.is_topped_up);
         let subtotal = || self.members(joints).map(|of| of.moved(|of| &of.of.subtotal)).sum();
         let spent = || self.members(joints).map(|of| of.moved(|of| &of.of.spent)).sum();
         let total = || self.members(joints).map(|of| of.moved(|of| of.total)).sum();
+        let in_tiers = self.members(joints).filter_map(|of| of.in_tiers(price));
         self.amounts = Amounts {
             subtotal: is_charged.then(subtotal),
             spent: is_charged.then(spent),
             total: (is_charged || is_topped_up).then(total),
+            in_tiers: in_tiers.reduce(|mut sum, of| {
+                sum.add(&of);
+                sum
+            }),
         };
     }
 }
@@ -290,6 +298,13 @@ impl RunningPeriod<'_> {
             Some(before) => of(&self.after) - of(before),
             None => of(&self.after).clone(),
         }
+    }
+
+    /// Returns what tiers make of it, where they convert it.
+    fn in_tiers(&self, price: &Price) -> Option<Converted> {
+        let reached = |of: &Reached<'_>| price.in_tiers(&of.of.subtotal, of.total);
+        let before = self.before.as_ref().and_then(reached);
+        Some(reached(&self.after)?.since(before.as_ref()))
     }
 
     /// Tells whether something was charged that nobody used.

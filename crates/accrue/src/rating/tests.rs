@@ -1,6 +1,7 @@
 //! The rater: what it makes of hand-made cards, and what follows it event by event.
 
 mod adjustments;
+mod conversion;
 mod due;
 mod groups;
 mod models;
@@ -10,7 +11,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 
-use self::models::model;
+use self::{
+    conversion::{conversion_rate, converted},
+    models::model,
+};
 use super::*;
 use crate::{
     AdjustmentIntervalId, Currency, Decimal, Fraction, ItemId, MetricId, Name, PriceId,
@@ -180,7 +184,8 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
         let amounts = rate_one(&card, used, span(first, end), at(now))[0].amounts();
         let [subtotal, total] = [subtotal, total].map(|of| of.map(number));
-        assert_eq!(amounts, Amounts { spent: subtotal.clone(), subtotal, total });
+        let expect = Amounts { spent: subtotal.clone(), subtotal, total, in_tiers: None };
+        assert_eq!(amounts, expect);
     };
     check(&used, "2026-03-31T23:59:59Z", Some("5"), Some("5"));
     check(&used, end, Some("5"), Some("22"));
@@ -254,13 +259,14 @@ proptest! {
             Cadence::Custom(Cycle::Days(9)),
         ]),
         steps in prop::collection::vec((0_usize..3, 0_u64..60, -30_i32..60), 0..12),
+        rate in prop::option::of(conversion_rate()),
         (month, now) in (0_usize..3, 0_u64..100),
     ) {
         if model.is_divided() {
             adjustments.discounts.retain(|discount| !matches!(discount, Discount::Usage(_)));
         }
         let charge = Charge::Usage { metric_id: METRIC, model };
-        let card = card(charge, cadence, adjustments);
+        let card = converted(card(charge, cadence, adjustments), rate);
         let places = card.intervals[0].figures.places();
         let months = ["2026-03-10", "2026-04-01", "2026-05-01", "2026-06-01"];
         let [start, end] = [month, month + 1].map(|of| at(&format!("{}T00:00:00Z", months[of])));
@@ -291,6 +297,7 @@ proptest! {
                 subtotal: is_used.then(|| line.subtotal.clone()),
                 spent: is_used.then(|| spent.clone()),
                 total: (is_used || line.top_ups > 0).then(|| line.total.clone()),
+                in_tiers: line.in_tiers.clone(),
             };
             let (_, amounts) = running.lines().next().unwrap();
             prop_assert_eq!(amounts, &expect);

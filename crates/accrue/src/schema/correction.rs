@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    SubscriptionId, Timestamp,
+    CustomerId, SubscriptionId, Timestamp,
     backfill::Correction,
     usage::{BucketSlot, EventPlace},
 };
@@ -34,6 +34,17 @@ pub(crate) struct Corrections {
     pub(crate) done: Vec<Correction>,
     /// What is under way: nobody else writes for the customer before it is through.
     pub(crate) progress: Option<Progress>,
+    /// When others are corrected next whose usage counts for its subscriptions: that comes before its own transitions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) of_others: BTreeMap<CustomerId, Timestamp>,
+}
+
+impl Corrections {
+    /// Returns when it is corrected next. What is under way is due, whatever the time is.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        let under_way = self.progress.as_ref().map(|_| Timestamp::MIN);
+        under_way.or_else(|| self.scheduled.first().map(|of| of.at))
+    }
 }
 
 /// How far a correction has come.
@@ -55,9 +66,19 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
+    /// Returns the correction that is under way, where it is one of a backfill.
+    pub(crate) const fn correction(&self) -> Option<Correction> {
+        match self {
+            Self::Measuring { .. } | Self::Totalling { .. } => None,
+            Self::Building { correction, .. }
+            | Self::Built { correction, .. }
+            | Self::CleaningUp { correction, .. } => Some(*correction),
+        }
+    }
+
     /// Tells whether it is a backfill that is under way.
     pub(crate) const fn is_correcting(&self) -> bool {
-        !matches!(self, Self::Measuring { .. } | Self::Totalling { .. })
+        self.correction().is_some()
     }
 }
 

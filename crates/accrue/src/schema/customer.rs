@@ -63,7 +63,8 @@ impl Footprint {
 pub(crate) struct CustomerHead {
     /// How many messages it was given.
     pub(crate) messages: u64,
-    /// When time brings the next thing: for a subscription, a ledger or a correction.
+    /// When time brings the next thing: for a subscription, a ledger or a correction, also one of a customer whose usage
+    /// counts for its subscriptions.
     pub(crate) deadline: Option<Timestamp>,
     /// How many events of it were accepted, those of backfills among them.
     pub(crate) accepted: u64,
@@ -71,6 +72,12 @@ pub(crate) struct CustomerHead {
     pub(crate) measured: u64,
     /// Whether it ever was corrected, so that the calendar and the overlays are read.
     pub(crate) is_corrected: bool,
+    /// Customers whose subscriptions count its usage too, or have counted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) counted_by: Vec<CustomerId>,
+    /// Whether its subscriptions count the usage of others: by what it is measured, those are as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) counts_others: bool,
     /// Usage that events still move.
     #[serde(default, skip_serializing_if = "OpenUsage::is_empty")]
     pub(crate) usage: OpenUsage,
@@ -112,7 +119,7 @@ impl Guards for CustomerHead {
     }
 }
 
-/// The subscriptions that a customer's events may still count for.
+/// The subscriptions of a customer that events may still count for: its own, and those of whom they list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ActiveIds {
     pub(crate) subscriptions: Vec<SubscriptionId>,
@@ -121,4 +128,7 @@ pub(crate) struct ActiveIds {
     /// When it brings the next thing for an invoice that is to be collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) collection: Option<Timestamp>,
+    /// The other customers whose usage counts for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) counted: Vec<CustomerId>,
 }

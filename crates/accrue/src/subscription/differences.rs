@@ -37,7 +37,8 @@ impl Subscription {
         let found = differing(&own, &others, |of| of.id);
         let found = found.filter_map(|(one, other)| PriceInterval::differ_since(one, other)).min();
         let is_other_grid = !self.periods().has_grid_of(&other.periods());
-        found.or_else(|| is_other_grid.then_some(Timestamp::MAX))
+        let is_other = is_other_grid || self.sources() != other.sources();
+        found.or_else(|| is_other.then_some(Timestamp::MAX))
     }
 }
 
@@ -82,7 +83,8 @@ impl PriceInterval {
             return one.or(other).map(|of| of.start_date);
         };
         let terms = |of: &'_ Self| (of.price_id, of.anchor, of.cadence);
-        if terms(one) != terms(other) || one.filter != other.filter {
+        let is_other = one.filter != other.filter || one.usage_customers != other.usage_customers;
+        if is_other || terms(one) != terms(other) {
             return Some(one.start_date.min(other.start_date));
         }
         let changes = one.quantities.keys().chain(other.quantities.keys());

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
     expression::Expression,
+    meter::UsageCustomers,
     plan::PlanVersion,
     price::{Cadence, Charge, Cycle, PhaseOrder, Price},
 };
@@ -53,6 +54,10 @@ pub struct PriceInterval {
     /// Condition on the events that count, beside that of the metric (subscriptions 1.5). A fee has no use for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts, where that is not the subscriber's alone (subscriptions 1.5). A fee has no use for
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
     /// Quantities of a fee, each from an instant on, the first from the start on; none for usage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quantities: BTreeMap<Timestamp, Decimal>,
@@ -94,6 +99,7 @@ impl Cut {
             cadence: price.cadence,
             anchor,
             filter: None,
+            usage_customers: None,
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
     }

@@ -4,6 +4,7 @@ use super::fee_quantity::check_quantity;
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp,
     expression::Expression,
+    meter::UsageCustomers,
     plan::PlanPrice,
     price::{Adjustments, NewAdjustment},
 };
@@ -55,6 +56,9 @@ pub struct NewPriceInterval {
     /// (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts: the subscription's, where none are given (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
 }
 
 /// Edit of a price interval: what is not said stays (subscriptions 2.1).
@@ -73,6 +77,9 @@ pub struct PriceIntervalEdit {
     /// Condition on the events that count, of all of the interval, what is past of it too.
     #[serde(default)]
     pub filter: Patch<Expression>,
+    /// Customers whose usage counts, for all of the interval, what is past of it too.
+    #[serde(default)]
+    pub usage_customers: Patch<UsageCustomers>,
 }
 
 /// Adjustment interval to add (subscriptions 2.1).
@@ -136,6 +143,7 @@ impl NewPriceInterval {
             quantities: Vec::new(),
             adjustments: Adjustments::default(),
             filter: None,
+            usage_customers: None,
         }
     }
 }
@@ -151,6 +159,7 @@ impl PriceIntervalEdit {
             quantities: None,
             billing_cycle_day: None,
             filter: Patch::Keep,
+            usage_customers: Patch::Keep,
         }
     }
 

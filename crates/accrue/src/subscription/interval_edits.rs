@@ -3,10 +3,11 @@ use std::collections::BTreeSet;
 use super::{
     AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, Cut, IntervalDate,
     NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
-    SubscriptionStatus, differences::Life,
+    SubscriptionStatus, differences::Life, price_changes::too_many_cells,
 };
 use crate::{
     AdjustmentId, AdjustmentIntervalId, Decimal, Error, Patch, PriceIntervalId, Timestamp, limits,
+    plan::cells,
     price::{Adjustments, Charge, Price, ScopedAdjustment},
 };
 
@@ -42,6 +43,7 @@ impl Subscription {
             interval.anchor = interval.anchor.on_day(day);
         }
         edit.filter.clone().apply(&mut interval.filter);
+        edit.usage_customers.clone().apply(&mut interval.usage_customers);
         let terms = self.grid_of(&interval);
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
@@ -86,8 +88,11 @@ impl Subscription {
         let end_date = new.end_date.map(|of| of.decide(&terms, now)).transpose()?;
         self.check_not_within_trial(start_date)?;
         let cut = self.cut(start_date, now);
-        let filter = new.filter.clone().or_else(|| self.plan_at(start_date).filter);
-        let mut interval = PriceInterval { id, end_date, filter, ..cut.interval(price) };
+        let plan = self.plan_at(start_date);
+        let filter = new.filter.clone().or(plan.filter);
+        let usage_customers = new.usage_customers.clone().or(plan.usage_customers);
+        let mut interval =
+            PriceInterval { id, end_date, filter, usage_customers, ..cut.interval(price) };
         interval.set_quantities(price, &new.quantities)?;
         self.add_priced(&cut, interval, price, &new.adjustments)
     }
@@ -235,6 +240,35 @@ impl Subscription {
             if !reached.is_subset(&of.price_ids) {
                 scoped.check_over(prices)?;
                 of.price_ids.extend(reached);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a change, given in a field, after which its prices have too many cells at some time.
+    pub(crate) fn check_cells(&self, prices: &[Price], at: &str) -> Result<(), Error> {
+        let divided: Vec<_> = self
+            .price_intervals
+            .iter()
+            .filter_map(|of| {
+                let price = prices.iter().find(|price| price.id == of.price_id)?;
+                Some((of, cells(price))).filter(|(_, cells)| *cells > 0)
+            })
+            .collect();
+        let sum = |cells: &mut dyn Iterator<Item = usize>| cells.fold(0, usize::saturating_add);
+        if sum(&mut divided.iter().map(|(_, cells)| *cells)) <= limits::SUBSCRIPTION_CELLS {
+            return Ok(());
+        }
+        // There are the most where one begins.
+        for (one, _) in &divided {
+            let begin = one.start_date;
+            let is_there = |of: &PriceInterval| {
+                of.start_date <= begin && of.end_date.is_none_or(|end| begin < end)
+            };
+            let there = divided.iter().filter(|(of, _)| is_there(of));
+            let found = sum(&mut there.map(|(_, cells)| *cells));
+            if found > limits::SUBSCRIPTION_CELLS {
+                return Err(too_many_cells(at, found));
             }
         }
         Ok(())

@@ -232,8 +232,9 @@ impl Subscription {
             {
                 let plan = self.plan_at(start_date);
                 let cut = Cut { start_date, anchor: plan.anchor, ..*cut };
-                let filter = plan.filter;
-                let interval = PriceInterval { end_date, filter, ..cut.interval(price) };
+                let PlanInterval { filter, usage_customers, .. } = plan;
+                let interval =
+                    PriceInterval { end_date, filter, usage_customers, ..cut.interval(price) };
                 self.begin_moved(&cut, interval, (price, None), moved);
             }
             // What it takes the place of may be removed, or be another price already.
@@ -251,6 +252,7 @@ impl Subscription {
                     end_date: old.end_date.into_iter().chain(until).min(),
                     plan_phase_order: old.plan_phase_order,
                     filter: old.filter.clone(),
+                    usage_customers: old.usage_customers.clone(),
                     ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
                 if old.hands_quantities_to(&interval) {
@@ -444,11 +446,11 @@ impl Subscription {
         for (new, old) in pairs {
             let interval = |id| self.price_intervals.iter().find(|of| of.id == id);
             let Some((old, to)) = interval(old).zip(interval(new)) else { continue };
-            let filter = old.filter.clone();
+            let counts = (old.filter.clone(), old.usage_customers.clone());
             let found = old.hands_quantities_to(to).then(|| old.quantities_from(to.start_date));
             let own = self.price_intervals.iter_mut().filter(|of| of.id == new);
             for own in own {
-                own.filter.clone_from(&filter);
+                (own.filter, own.usage_customers) = counts.clone();
                 own.quantities = found.clone().unwrap_or_else(|| own.quantities.clone());
             }
         }

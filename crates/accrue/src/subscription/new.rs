@@ -7,6 +7,7 @@ use crate::{
     customer::Customer,
     expression::Expression,
     metadata,
+    meter::UsageCustomers,
     plan::{PhaseOrder, PlanVersion},
 };
 
@@ -45,6 +46,9 @@ pub struct NewSubscription {
     /// Condition on the events that count for its prices, beside those of their metrics (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts for its prices: the subscriber, where none are given (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
     /// Code of a coupon that it redeems with its start (invoicing 11.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupon_redemption_code: Option<RedemptionCode>,
@@ -71,6 +75,7 @@ impl NewSubscription {
             initial_phase: None,
             trial_days: None,
             filter: None,
+            usage_customers: None,
             coupon_redemption_code: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
@@ -126,6 +131,7 @@ impl NewSubscription {
             anchor: self.anchor,
             currency: terms.plan.currency,
             filter: self.filter,
+            usage_customers: self.usage_customers,
             anchored_at: None,
             plan_intervals: Vec::new(),
             trial: None,

@@ -19,7 +19,8 @@ impl Subscription {
         }
         match rate(&self.plan_at(interval.start_date).carried) {
             Ok(Some(rate)) => {
-                Arc::new(Price { conversion_rate: Some(rate), ..Arc::unwrap_or_clone(price) })
+                let conversion_rate = Some(rate.into());
+                Arc::new(Price { conversion_rate, ..Arc::unwrap_or_clone(price) })
             }
             _ => price,
         }

@@ -8,6 +8,7 @@ use crate::{
     Carried, CarriedUpdate, Error, IdOr, PlanId, PricingUnit, RedemptionCode, SubscriptionId,
     Timestamp,
     expression::Expression,
+    meter::UsageCustomers,
     plan::{PhaseOrder, PlanVersion},
     price::Price,
     time::INSTANT,
@@ -40,6 +41,10 @@ pub struct PlanChange {
     /// (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts for its prices: the subscriber, where none are given, whatever counted before
+    /// (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
     /// Code of a coupon that it redeems with the change.
     pub coupon_redemption_code: Option<RedemptionCode>,
     /// Fields that the engine has no use for, in place of those that it had: what is left out is gone.
@@ -100,6 +105,7 @@ impl PlanChange {
             initial_phase: None,
             trial_days: None,
             filter: None,
+            usage_customers: None,
             coupon_redemption_code: None,
             carried: Carried::NONE,
         }
@@ -243,6 +249,7 @@ impl Subscription {
             anchored_at,
             carried,
             filter: change.filter.clone(),
+            usage_customers: change.usage_customers.clone(),
             phase: None,
             is_later_phase: false,
             moved: None,

@@ -6,6 +6,7 @@ use super::{BillingAnchor, BillingPeriods, Subscription, VersionMoved};
 use crate::{
     Carried, PlanId, Timestamp,
     expression::Expression,
+    meter::UsageCustomers,
     plan::{PlanPhase, PlanVersion},
     price::{Cadence, Cycle},
     time::INSTANT,
@@ -35,6 +36,10 @@ pub struct PlanInterval {
     /// Condition on the events that count for its prices, where these have no other (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Expression>,
+    /// Customers whose usage counts for its prices, where these have no others: the subscriber where there are none
+    /// (subscriptions 1.5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_customers: Option<UsageCustomers>,
     /// Phase of the plan, where that has phases (subscriptions 1.8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<PlanPhase>,
@@ -160,6 +165,7 @@ impl Subscription {
             anchored_at: self.anchored_at.unwrap_or(self.start_date),
             carried: self.carried.clone(),
             filter: self.filter.clone(),
+            usage_customers: self.usage_customers.clone(),
             phase: None,
             is_later_phase: false,
             moved: None,
@@ -173,6 +179,7 @@ impl Subscription {
         self.anchored_at = Some(of.anchored_at).filter(|from| *from != self.start_date);
         self.carried = of.carried.clone();
         self.filter = of.filter.clone();
+        self.usage_customers = of.usage_customers.clone();
     }
 
     /// Returns the instant that the anchor of the plan at an instant is counted from.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{PriceOverride, fee_quantity::check_quantity, price_override::no_quantity};
 use crate::{
     Decimal, Error, IdOr, PriceId, Timestamp, limits,
-    plan::{Placed, PlanPrice},
+    plan::{Placed, PlanPrice, cells},
     price::{Adjustments, PhaseOrder, Price, References},
 };
 
@@ -293,7 +293,9 @@ impl PriceChanges {
                 ..price.into()
             });
         }
-        Ok(AgreedPrices { all, references })
+        let agreed = AgreedPrices { all, references };
+        agreed.check_cells()?;
+        Ok(agreed)
     }
 
     /// Returns the prices of a version that are removed or replaced, each once.
@@ -322,6 +324,20 @@ impl PriceChanges {
 }
 
 impl AgreedPrices {
+    /// Refuses prices that are none of the version, where all have too many cells together.
+    fn check_cells(&self) -> Result<(), Error> {
+        let of_version = self.all.iter().filter(|of| of.given_in.is_none());
+        let mut found = of_version.map(|of| cells(&of.price)).fold(0, usize::saturating_add);
+        for of in &self.all {
+            let Some(at) = &of.given_in else { continue };
+            found = found.saturating_add(cells(&of.price));
+            if found > limits::SUBSCRIPTION_CELLS {
+                return Err(too_many_cells(at, found));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the prices, each once.
     pub(crate) fn prices(&self) -> Vec<Price> {
         let mut known = BTreeSet::new();
@@ -333,6 +349,15 @@ impl AgreedPrices {
 /// Takes the next of the prices that were placed.
 fn next(made: &mut impl Iterator<Item = Price>) -> Result<Price, Error> {
     made.next().ok_or_else(|| Error::corrupt("a price was placed and is missing"))
+}
+
+/// Refuses a price, or a change of when one is in force, with which a subscription has too many cells.
+pub(super) fn too_many_cells(at: &str, found: usize) -> Error {
+    let most = limits::SUBSCRIPTION_CELLS;
+    let message = format!(
+        "with it the prices of the subscription have {found} cells, expected at most {most}"
+    );
+    Error::invalid(at, message)
 }
 
 fn none_of_version(named: &impl std::fmt::Display) -> Error {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Decimal, Error, IdOr, Patch, PricingUnit,
     price::{
-        Charge, Discount, Model, NewCharge, NewDimensionalPriceConfiguration, NewPrice, Price,
+        Charge, ConversionRate, Discount, Model, NewCharge, NewDimensionalPriceConfiguration,
+        NewPrice, Price,
     },
 };
 
@@ -104,12 +105,19 @@ impl PriceOverride {
             dimensional_price_configuration: group,
             license_type_id: old.license_type_id,
             license_allocations: old.license_allocations.clone(),
-            conversion_rate: self.conversion_rate.clone().or(old.conversion_rate.clone()),
+            conversion_rate: self
+                .conversion_rate
+                .clone()
+                .map(ConversionRate::Unit)
+                .or(old.conversion_rate.clone()),
             external_price_id: None,
             reference_id: None,
             plan_phase_order: old.plan_phase_order,
             metadata: old.metadata.clone(),
-            carried: old.carried.clone(),
+            carried: match &self.conversion_rate {
+                Some(_) => old.carried.without("conversion_rate_config"),
+                None => old.carried.clone(),
+            },
         })
     }
 }

@@ -24,6 +24,7 @@ pub(crate) fn subscription() -> Subscription {
         currency: Currency::parse("USD").unwrap(),
         anchored_at: None,
         filter: None,
+        usage_customers: None,
         plan_intervals: Vec::new(),
         trial: None,
         price_intervals: Vec::new(),

@@ -5,6 +5,7 @@ use super::{
 use crate::{
     Error, PriceIntervalId,
     expression::Expression,
+    meter::UsageCustomers,
     plan::{PhaseOrder, Plan, PlanVersion},
     price::ScopedAdjustment,
 };
@@ -23,6 +24,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) trial_days: Option<u32>,
     /// Condition on the events that count.
     pub(crate) filter: Option<&'a Expression>,
+    /// Customers whose usage counts.
+    pub(crate) usage_customers: Option<&'a UsageCustomers>,
 }
 
 impl Subscription {
@@ -54,7 +57,10 @@ impl Subscription {
             }
         }
         let begun = self.price_intervals.iter_mut().skip(had);
-        begun.for_each(|of| of.filter = terms.filter.cloned());
+        begun.for_each(|of| {
+            of.filter = terms.filter.cloned();
+            of.usage_customers = terms.usage_customers.cloned();
+        });
         let prices = terms.prices.prices();
         let made = (prices.as_slice(), &terms.prices.references);
         let given = agreed(terms, cut, &stretches, made, self.end_date)?;

@@ -38,6 +38,21 @@ impl DistinctIndex {
         known.then_some(false)
     }
 
+    /// Adds the instants at which the value was seen for another customer, as if it were the same one.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.spans.extend(other.spans);
+        self.spans.sort_unstable();
+        self.spans.dedup_by(|next, kept| {
+            let join = next.0 <= kept.1 || kept.1.day() == next.0.day();
+            if join {
+                kept.1 = kept.1.max(next.1);
+            }
+            join
+        });
+        let stretches = std::mem::take(&mut self.unknown).into_iter();
+        self.set_unknown(stretches.chain(other.unknown).collect());
+    }
+
     /// Forgets the instants of a timeframe: the value is not there any more.
     pub(crate) fn forget(&mut self, timeframe: Timeframe) {
         let mut cut = Vec::new();
@@ -212,6 +227,29 @@ mod tests {
                 if !is_corrected && !is_merged && !is_spanned(&ever, at(now), asked) {
                     prop_assert_eq!(known, Some(truth));
                 }
+            }
+        }
+    }
+
+    proptest! {
+        /// Of several customers as of one that has seen all of it.
+        #[test]
+        fn merged_indexes_know_what_one_of_all_instants_would(
+            seen in prop::collection::vec((0_usize..3, 0_i64..400), 0..60),
+            oldest in 0_i64..300, asked in hours(200),
+        ) {
+            let mut all = vec![DistinctIndex::default(); 3];
+            for (of, hour) in &seen {
+                all[*of].add(at(*hour), at(oldest));
+            }
+            let mut together = DistinctIndex::default();
+            all.into_iter().for_each(|own| together.merge(own));
+            let truth = seen.iter().any(|(_, hour)| asked.contains(at(*hour)));
+            let known = together.seen_in(asked);
+            prop_assert!(known.is_none_or(|known| known == truth), "{known:?} is wrong");
+            let ever = seen.iter().map(|(_, hour)| at(*hour)).collect();
+            if !is_spanned(&ever, at(oldest), asked) {
+                prop_assert_eq!(known, Some(truth));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Decimal,
     expression::Expression,
-    meter::{CellId, InGroup, Meter, MeterId, SumId, Values},
+    meter::{CellId, InGroup, Meter, MeterId, Source, SumId, Values},
     price::{GroupQuantity, Price, Quantity},
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Grouped {
     keys: usize,
     /// The rules that the price has for them.
     pub(crate) sum: SumId,
+    /// Whose usage they are of, where that is not the subscriber's alone.
+    source: Option<Source>,
 }
 
 impl Figures {
@@ -46,7 +48,20 @@ impl Figures {
         let id = meter.parts().first().copied().unwrap_or(meter.id);
         let sum = SumId::new(id, [price.charge.model().rules().as_str()]);
         let (keys, cells) = (groups.count(), groups.cells.map(|of| of.values).unwrap_or_default());
-        Self::Groups(Box::new(Grouped { meter, id, cells, keys, sum }))
+        Self::Groups(Box::new(Grouped { meter, id, cells, keys, sum, source: None }))
+    }
+
+    /// Returns the same figures of the usage that a source adds up.
+    pub(crate) fn of_source(mut self, source: &Source) -> Self {
+        match &mut self {
+            _ if source.is_own() => {}
+            Self::Cells(cells) => cells.iter_mut().for_each(|cell| *cell = source.cell(*cell)),
+            Self::Groups(of) => {
+                (of.id, of.sum) = (source.meter(of.id), source.sum(of.sum));
+                of.source = Some(source.clone());
+            }
+        }
+        self
     }
 
     /// Returns what the usage of a price comes to by the values of the property that a meter has before all others
@@ -64,7 +79,8 @@ impl Figures {
         let cells = declared.map(|of| of.values).unwrap_or_default();
         let mut values_of = BTreeMap::<_, Vec<GroupQuantity>>::new();
         for (_, values, own) in total.groups.each().filter(|(id, ..)| parts.contains(id)) {
-            let group = group(by, &cells, keys, values, own);
+            let cells = by.cells(values, cells.iter().map(Vec::as_slice));
+            let group = group(keys, values, cells, own);
             let place = values.len().saturating_sub(keys).saturating_sub(1);
             values_of.entry(values.get(place).cloned().flatten()).or_default().push(group);
         }
@@ -104,7 +120,7 @@ impl Figures {
             Self::Groups(own) => {
                 let groups = [None, Some("1"), Some("2.5")].into_iter().flat_map(|value| {
                     let values: Values = vec![value.map(str::to_owned); own.keys];
-                    let cells = own.meter.cells(&values, own.cells.iter().map(Vec::as_slice));
+                    let cells = own.cells_of(&values);
                     cells.into_iter().map(move |cell| (cell, Some((own.id, values.clone()))))
                 });
                 groups.collect()
@@ -130,7 +146,16 @@ impl Figures {
 impl Grouped {
     /// Returns the quantity of a group to rate.
     pub(crate) fn group(&self, values: &Values, cells: &GroupCells) -> GroupQuantity {
-        group(&self.meter, &self.cells, self.keys, values, cells)
+        group(self.keys, values, self.cells_of(values), cells)
+    }
+
+    /// Returns the cells of a group, in the order of the model.
+    fn cells_of(&self, values: &Values) -> Vec<CellId> {
+        let mut cells = self.meter.cells(values, self.cells.iter().map(Vec::as_slice));
+        if let Some(source) = &self.source {
+            cells.iter_mut().for_each(|cell| *cell = source.cell(*cell));
+        }
+        cells
     }
 
     /// Returns the quantity of each group that was read.
@@ -146,16 +171,9 @@ impl Grouped {
     }
 }
 
-/// Returns the quantity of a group of a meter, by the figures of its cells: its own values are the last ones.
-fn group(
-    meter: &Meter,
-    cells: &[Values],
-    keys: usize,
-    values: &Values,
-    own: &GroupCells,
-) -> GroupQuantity {
-    let figures = meter.cells(values, cells.iter().map(Vec::as_slice)).into_iter();
-    let figures = figures.map(|cell| match cell {
+/// Returns the quantity of a group by the figures of its cells: its own values, so many, are the last ones.
+fn group(keys: usize, values: &Values, cells: Vec<CellId>, own: &GroupCells) -> GroupQuantity {
+    let figures = cells.into_iter().map(|cell| match cell {
         CellId::Cell(cell) => own.get(&cell).map(Aggregate::figure).unwrap_or_default(),
         CellId::Metric(_) => Decimal::zero(),
     });

@@ -141,7 +141,10 @@ impl Meters {
             let Some(place) = meter.place_of(fields) else { continue };
             let Place { meter: part, group: values } = place;
             let cell = meter.cell_of(&values, fields);
-            let group = meter.has_groups().then(|| Group { id: meter.group_id(&values), values });
+            let group = meter.has_groups().then(|| {
+                let id = meter.group_id(&values);
+                Group { id, meter: part, values }
+            });
             let amount = plain.amount.clone();
             readings.push(Reading { cell, meter: Some(part), group, amount });
         }

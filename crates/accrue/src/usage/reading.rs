@@ -1,7 +1,9 @@
+use std::borrow::Cow;
+
 use super::aggregate::{Aggregate, Latest};
 use crate::{
     EventKey, MetricId, Timestamp,
-    meter::{CellHash, CellId, InGroup, MeterId, Values},
+    meter::{CellHash, CellId, InGroup, MeterId, Source, Values},
     metric::{Contribution, Function},
 };
 
@@ -20,6 +22,8 @@ pub(crate) struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) id: CellHash,
+    /// Meter that its figures are of: a source has one of its own for each.
+    pub(crate) meter: MeterId,
     pub(crate) values: Values,
 }
 
@@ -45,10 +49,23 @@ impl Amount {
 /// Digest that identifies a distinct value.
 pub(crate) type Digest = [u8; 32];
 
+/// Returns readings of a customer in the cells and groups of a source that counts its usage.
+pub(crate) fn readings_of<'r>(source: &Source, readings: &'r [Reading]) -> Cow<'r, [Reading]> {
+    if source.is_own() {
+        return Cow::Borrowed(readings);
+    }
+    let counted = readings.iter().map(|of| {
+        let mut counted = Reading { cell: source.cell(of.cell), ..of.clone() };
+        counted.group.iter_mut().for_each(|group| group.meter = source.meter(group.meter));
+        counted
+    });
+    Cow::Owned(counted.collect())
+}
+
 impl Reading {
     /// Returns the cell that it is added to, with its group.
     pub(crate) fn place(&self) -> InGroup<'_> {
-        let group = self.meter.zip(self.group.as_ref().map(|of| &of.values));
+        let group = self.group.as_ref().map(|of| (of.meter, &of.values));
         InGroup { cell: self.cell, group }
     }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Decimal, MetricId, Timestamp,
-    meter::{CellHash, CellId, InGroup, MeterId, Values},
+    meter::{CellHash, CellId, InGroup, MeterId, Source, Values},
 };
 
 /// Aggregates of a billing period of a subscription, or of any timeframe: of all meters that have anything.
@@ -89,9 +89,26 @@ impl Total {
     pub(crate) fn take(&mut self, other: Self) {
         self.metrics.extend(other.metrics);
         self.cells.extend(other.cells);
+        self.groups.known.extend(other.groups.known);
     }
 
-    /// Returns all aggregates, each with its cell.
+    /// Returns it in the cells and groups of a source, where all groups were read.
+    pub(crate) fn of_source(self, source: &Source) -> Self {
+        if source.is_own() {
+            return self;
+        }
+        let mut own = Self::default();
+        for (meter, values, cells) in self.groups.each() {
+            for (cell, aggregate) in cells {
+                let place = InGroup { cell: CellId::Cell(*cell), group: Some((meter, values)) };
+                own.add_in(source.place(place), aggregate.clone());
+            }
+        }
+        self.into_cells().for_each(|(cell, aggregate)| own.add(source.cell(cell), aggregate));
+        own
+    }
+
+    /// Returns all aggregates of what lies in no group, each with its cell.
     pub(crate) fn into_cells(self) -> impl Iterator<Item = (CellId, Aggregate)> {
         let metrics = self.metrics.into_iter().map(|(id, of)| (CellId::Metric(id), of));
         metrics.chain(self.cells.into_iter().map(|(id, of)| (CellId::Cell(id), of)))

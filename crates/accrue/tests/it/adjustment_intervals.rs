@@ -115,7 +115,7 @@ fn subscriptions_2_4_8_prices_of_one_adjustment_fall_due_together() {
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert!(text.contains("which do not fall due together"), "{text}");
     let mut credits = fixture.advance_fee("1");
-    (credits.currency, credits.conversion_rate) = (unit("credits"), Some(number("1")));
+    (credits.currency, credits.conversion_rate) = (unit("credits"), Some(number("1").into()));
     let (kind, text) =
         refused(fixture, changed.call(adding(NewPriceInterval::new(credits, at(MARCH)))));
     assert_eq!(kind, ErrorKind::ConstraintViolation);

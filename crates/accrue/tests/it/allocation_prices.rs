@@ -52,7 +52,7 @@ impl Allocated {
         let invoiced = crate::invoices::invoiced_with(|fixture, metric| {
             let mut usage = fixture.usage_at("1", metric);
             usage.currency = unit(CREDITS);
-            usage.conversion_rate = Some(number("0.1"));
+            usage.conversion_rate = Some(number("0.1").into());
             vec![usage]
         });
         invoiced.fixture.set(APRIL);

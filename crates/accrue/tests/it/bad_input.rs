@@ -89,7 +89,7 @@ fn amounts_that_cannot_be_are_refused() {
 
     for rate in ["0", "-1"] {
         let detail = format!("conversion_rate: found {rate}, expected more than 0");
-        wrong(NewPrice { conversion_rate: Some(number(rate)), ..usage.clone() }, &detail);
+        wrong(NewPrice { conversion_rate: Some(number(rate).into()), ..usage.clone() }, &detail);
     }
     let adjusted = |adjustments: Adjustments| NewPrice { adjustments, ..usage.clone() };
     let minimum = |minimum| Adjustments { minimum: Some(number(minimum)), ..Default::default() };

@@ -279,7 +279,7 @@ fn totals_are_in_the_currency_that_is_asked_for() {
     let priced = priced(|fixture, metric| {
         let mut credits = fixture.usage_at("2", metric);
         credits.currency = unit("credits");
-        credits.conversion_rate = Some(number("0.01"));
+        credits.conversion_rate = Some(number("0.01").into());
         let mut tokens = fixture.usage_at("7", metric);
         tokens.currency = unit("tokens");
         [credits, tokens, fixture.advance_fee("5")]
@@ -290,15 +290,15 @@ fn totals_are_in_the_currency_that_is_asked_for() {
         let query = CostQuery { currency, ..CostQuery::default() };
         let cost = priced.fixture.cost(&priced.subscription, &query);
         assert_eq!(cost.total.to_string(), expect);
-        let worth: Vec<_> = cost.lines.iter().map(|line| line.worth.clone()).collect();
-        assert_eq!(worth, counting.map(|worth| worth.map(number)));
+        let converted = cost.lines.iter().map(|line| Some(line.converted.as_ref()?.total.clone()));
+        assert_eq!(converted.collect::<Vec<_>>(), counting.map(|total| total.map(number)));
         let own: Vec<_> = cost.lines.iter().map(|line| line.total.to_string()).collect();
         assert_eq!(own, ["20", "70", "5"], "a line is in its own unit");
     };
-    check(None, "5.2", [Some("0.01"), None, Some("1")]);
-    check(Some("USD"), "5.2", [Some("0.01"), None, Some("1")]);
-    check(Some("credits"), "20", [Some("1"), None, None]);
-    check(Some("tokens"), "70", [None, Some("1"), None]);
+    check(None, "5.2", [Some("0.2"), None, Some("5")]);
+    check(Some("USD"), "5.2", [Some("0.2"), None, Some("5")]);
+    check(Some("credits"), "20", [Some("20"), None, None]);
+    check(Some("tokens"), "70", [None, Some("70"), None]);
     check(Some("EUR"), "0", [None; 3]);
 }
 

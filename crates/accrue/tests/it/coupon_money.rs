@@ -141,7 +141,7 @@ fn invoicing_11_2_a_discount_of_the_future_is_of_what_falls_due_then() {
 fn invoicing_11_2_prices_in_a_pricing_unit_are_not_discounted() {
     let of = priced(|fixture, metric| {
         let mut tokens = fixture.usage_at("1", metric);
-        (tokens.currency, tokens.conversion_rate) = (unit("tokens"), Some(number("0.5")));
+        (tokens.currency, tokens.conversion_rate) = (unit("tokens"), Some(number("0.5").into()));
         [fixture.usage_at("1", metric), tokens]
     });
     of.use_now("a", "80");
@@ -232,7 +232,7 @@ fn invoicing_7_4_an_amount_is_of_prices_that_fall_due_together() {
     check(&quarterly, false);
     let tokens = |fixture: &Fixture| {
         let mut tokens = fixture.advance_fee("10");
-        (tokens.currency, tokens.conversion_rate) = (unit("tokens"), Some(number("0.5")));
+        (tokens.currency, tokens.conversion_rate) = (unit("tokens"), Some(number("0.5").into()));
         vec![tokens]
     };
     check(&tokens, true);

@@ -208,7 +208,7 @@ fn a_conversion_rate_does_not_make_a_price_draw_on_the_invoicing_currency() {
     let priced = priced(|fixture, metric| {
         let mut tokens = fixture.usage_at("100", metric);
         tokens.currency = unit("tokens");
-        tokens.conversion_rate = Some(number("0.01"));
+        tokens.conversion_rate = Some(number("0.01").into());
         [tokens]
     });
     let new = NewLedgerEntry::increment(unit("USD"), number("50"));

@@ -2,6 +2,7 @@
 //! change in silence: a change is a new version, and the rows of the old one stay here.
 
 mod bills;
+mod families;
 mod groups;
 mod licenses;
 mod messages;
@@ -93,6 +94,7 @@ fn story() -> Fixture {
     plan_changes::change(&fixture, &sum);
     bills::stage(&fixture);
     licenses::give(&fixture, &sum);
+    families::count(&fixture, &plan, &sum);
     groups::used(&fixture, &sum);
     fixture
 }
@@ -252,7 +254,7 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
         fixture.fee(Cadence::OneTime),
     ];
     prices[0].external_price_id = Some(external("usage"));
-    prices[0].conversion_rate = Some(number("0.01"));
+    prices[0].conversion_rate = Some(number("0.01").into());
     prices[0].adjustments.minimum = Some(number("1"));
     prices[0].adjustments.maximum = Some(number("1000"));
     prices[1].adjustments.discounts =

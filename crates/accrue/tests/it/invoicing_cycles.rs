@@ -45,7 +45,7 @@ fn every_ten_days() -> Invoiced {
     invoiced
 }
 
-fn use_on(invoiced: &Invoiced, day: &str, n: &str) {
+pub(crate) fn use_on(invoiced: &Invoiced, day: &str, n: &str) {
     let now = format!("2026-04-{day}T12:00:00Z");
     invoiced.fixture.set(&now);
     invoiced.use_at(day, &now, n);

@@ -1,11 +1,14 @@
 //! Lines that are broken down by a property of the events (invoicing 6.1).
 
 use accrue::{
-    Decimal, ErrorKind, EventKey, PropertyName, Timeframe, Timestamp,
+    Decimal, ErrorKind, EventKey, PropertyName, Timeframe, Timestamp, WrittenDecimal,
     backfill::NewBackfill,
     invoice::{Invoice, InvoiceLine},
     metric::Metric,
-    price::{Charge, Discount, Matrix, MatrixCell, Model, NewPrice, Part, PartOf, Tier, Tiered},
+    price::{
+        Charge, Discount, Matrix, MatrixCell, MatrixWithAllocation, MinimumTier, Model, NewPrice,
+        Part, PartOf, Tier, Tiered, TieredWithMinimum,
+    },
     usage::{Amendment, Event},
 };
 
@@ -157,6 +160,70 @@ fn invoicing_6_1_a_matrix_is_broken_down_by_what_its_cells_cost() {
     let line = invoiced.issued().lines.remove(0);
     assert_eq!(parts(&line), ["region=eu: 4 = 22", "region=us: 4 = 30"]);
     assert_eq!(line.subtotal, number("52"));
+}
+
+fn shown(line: &InvoiceLine) -> Vec<String> {
+    let sub_lines = line.sub_lines().into_iter();
+    let sub_lines = sub_lines.map(|(part, amount)| match &part.of {
+        PartOf::Group { value, .. } => format!("{} = {amount}", value.as_deref().unwrap_or("-")),
+        _ => format!("{} = {amount}", part.name.as_deref().unwrap_or("?")),
+    });
+    sub_lines.collect()
+}
+
+#[test]
+fn price_models_1_6_cells_that_share_an_allocation_share_by_what_they_would_cost() {
+    let cell = |size: &str, each| MatrixCell::new(vec![Some(size.to_owned())], number(each));
+    let cells = [cell("big", "10"), cell("small", "1")];
+    let matrix = Matrix::new(vec![key("size")], number("5"), cells);
+    let model = MatrixWithAllocation { matrix, allocation: WrittenDecimal::from(number("4")) };
+    let invoiced =
+        used(|fixture, metric| rated(fixture, metric, Model::MatrixWithAllocation(model)));
+    for (name, n, size, region) in [("a", "9", "big", "eu"), ("b", "19", "small", "us")] {
+        let event = with(in_region(name, at(JUNE), n, Some(region)), "size", Some(size));
+        run(invoiced.fixture.account.ingest([event])).unwrap();
+    }
+    // 5 at 10 and 19 at 1 are 69: alone they would be 50 and 15.
+    let line = invoiced.issued().lines.remove(0);
+    assert_eq!(line.subtotal, number("69"));
+    assert_eq!(shown(&line), ["eu = 53.08", "us = 15.92"]);
+}
+
+#[test]
+fn price_models_1_6_what_a_minimum_adds_is_of_no_value() {
+    let tier = |bound: &str, each: &str| MinimumTier {
+        tier_lower_bound: number(bound).into(),
+        unit_amount: number(each).into(),
+        minimum_amount: number("20").into(),
+    };
+    let tiers = vec![tier("0", "1"), tier("100", "1")];
+    let model = TieredWithMinimum { tiers, hide_zero_amount_tiers: false, prorate: false };
+    let invoiced = used(|fixture, metric| rated(fixture, metric, Model::TieredWithMinimum(model)));
+    invoiced.use_in("a", JUNE, "5", Some("eu"));
+    invoiced.use_in("b", JUNE, "3", Some("us"));
+    let line = invoiced.issued().lines.remove(0);
+    assert_eq!(line.subtotal, number("20"));
+    assert_eq!(shown(&line), ["eu = 5", "us = 3", "Minimum = 12"]);
+}
+
+#[test]
+fn price_models_1_6_sub_lines_add_up_to_what_their_line_shows() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        let price = || by_region(fixture.usage_at("0.335", metric));
+        vec![price(), price(), price()]
+    });
+    invoiced.fixture.set(JUNE);
+    invoiced.subscribe(JUNE);
+    invoiced.use_in("a", JUNE, "0.5", Some("eu"));
+    invoiced.use_in("b", JUNE, "0.5", Some("us"));
+    let lines = invoiced.issued().lines;
+    let subtotals: Vec<_> = lines.iter().map(|line| line.subtotal.to_string()).collect();
+    assert_eq!(subtotals, ["0.34", "0.34", "0.33"], "lines are rounded together");
+    for line in &lines {
+        let sum: Decimal = line.sub_lines().into_iter().map(|(_, amount)| amount).sum();
+        assert_eq!(sum, line.subtotal);
+        assert_eq!(parts(line), ["region=eu: 0.5 = 0.1675", "region=us: 0.5 = 0.1675"]);
+    }
 }
 
 #[test]

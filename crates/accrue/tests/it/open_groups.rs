@@ -401,9 +401,10 @@ fn groups_of_a_combination_are_broken_down_by_a_further_property() {
     fixture.tick_at("2026-04-02T00:00:00Z");
     let invoices = fixture.invoices(SETTLED);
     let line = &invoices.iter().find(|of| of.issued_at.is_some()).unwrap().lines[0];
-    let parts = line.parts.iter().map(|part| (part.quantity.to_string(), part.amount.to_string()));
-    // By itself the one would come to 28, and the other to 10: they share the subtotal by their units.
-    let expect = [("15", "24.75"), ("5", "8.25")].map(|(n, of)| (n.to_owned(), of.to_owned()));
+    let parts = line.sub_lines().into_iter();
+    let parts = parts.map(|(part, amount)| (part.quantity.to_string(), amount.to_string()));
+    // By itself the one would come to 28, and the other to 10: they share the subtotal by that.
+    let expect = [("15", "24.32"), ("5", "8.68")].map(|(n, of)| (n.to_owned(), of.to_owned()));
     assert_eq!(parts.collect::<Vec<_>>(), expect);
 }
 

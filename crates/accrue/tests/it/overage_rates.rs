@@ -15,7 +15,7 @@ use crate::{
 fn subscriptions_1_12_units_are_invoiced_at_a_rate_of_the_subscription() {
     let of = changed(|fixture, metric| {
         let mut usage = fixture.usage_at("1", metric);
-        (usage.currency, usage.conversion_rate) = (unit("credits"), Some(number("0.10")));
+        (usage.currency, usage.conversion_rate) = (unit("credits"), Some(number("0.10").into()));
         vec![usage]
     });
     let fixture = of.fixture();

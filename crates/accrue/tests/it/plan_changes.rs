@@ -76,7 +76,7 @@ fn a_change_that_the_latest_version_does_not_bear_is_refused() {
     let nothing = PlanVersionChange { add: vec![external("nothing").into()], ..change() };
     check(nothing, ErrorKind::ResourceNotFound);
     let mut nameless = fixture.fee(Cadence::Monthly);
-    nameless.conversion_rate = Some(accrue::Decimal::zero());
+    nameless.conversion_rate = Some(accrue::Decimal::zero().into());
     let add = vec![fixture.fee(Cadence::Monthly).into(), nameless.into()];
     let error =
         run(fixture.account.change_plan_version(plan.id, PlanVersionChange { add, ..change() }));

@@ -22,10 +22,10 @@ fn one_is_found_by_its_id_and_by_its_external_id() {
     let fixture = Fixture::new();
     let mut new = fixture.per_unit(&fixture.metric(COUNT), Cadence::Quarterly);
     new.external_price_id = Some(external("calls"));
-    new.conversion_rate = Some(number("0.01"));
+    new.conversion_rate = Some(number("0.01").into());
     let price = run(fixture.account.create_price(new.clone())).unwrap();
     assert_eq!((price.charge.clone().into(), price.cadence), (new.charge, Cadence::Quarterly));
-    assert_eq!(price.conversion_rate, Some(number("0.01")));
+    assert_eq!(price.conversion_rate, Some(number("0.01").into()));
     assert_eq!(block_on(fixture.account.fetch_price(price.id)).unwrap(), price);
     assert_eq!(block_on(fixture.account.fetch_price(external("calls"))).unwrap(), price);
 }

@@ -324,7 +324,7 @@ fn a_unit_of_the_hosts_own_is_watched_in_itself_and_by_what_it_is_worth() {
     let priced = priced(|fixture, metric| {
         let mut credits = fixture.usage_at("2", metric);
         credits.currency = unit("credits");
-        credits.conversion_rate = Some(number("0.5"));
+        credits.conversion_rate = Some(number("0.5").into());
         let mut tokens = fixture.usage_at("7", metric);
         tokens.currency = unit("tokens");
         [credits, tokens]

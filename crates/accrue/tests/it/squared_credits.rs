@@ -36,7 +36,7 @@ fn from_june(prices: impl FnOnce(&Fixture, &accrue::metric::Metric) -> Vec<NewPr
 /// 1 token each, worth 0.02.
 fn tokens(fixture: &Fixture, metric: &accrue::metric::Metric) -> NewPrice {
     let price = fixture.usage_at("1", metric);
-    NewPrice { currency: unit("tokens"), conversion_rate: Some(number("0.02")), ..price }
+    NewPrice { currency: unit("tokens"), conversion_rate: Some(number("0.02").into()), ..price }
 }
 
 fn off(fraction: &str, price: NewPrice) -> NewPrice {

@@ -23,6 +23,16 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
         "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric, "currency": "USD",
         "external_price_id": "new",
     });
+    let mut converted = new_price.clone();
+    converted["currency"] = json!("credits");
+    converted["external_price_id"] = json!("converted");
+    converted["conversion_rate_config"] = json!({
+        "conversion_rate_type": "tiered",
+        "tiered_config": {"tiers": [
+            {"first_unit": 0, "last_unit": 100, "unit_amount": "2"},
+            {"first_unit": 100, "last_unit": null, "unit_amount": "1.5"},
+        ]},
+    });
     let evaluation = json!({
         "timeframe_start": "2026-03-10T00:00:00Z", "timeframe_end": "2026-03-11T00:00:00Z",
         "external_customer_id": "ada",
@@ -44,6 +54,7 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
             200,
         ),
         case("POST /prices", "/prices".to_owned(), &new_price, 201),
+        case("POST /prices", "/prices".to_owned(), &converted, 201),
         case("PUT /prices/{price_id}", format!("/prices/{price}"), &metadata, 200),
         case(
             "PUT /prices/external_price_id/{external_price_id}",

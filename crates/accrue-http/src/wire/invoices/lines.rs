@@ -16,6 +16,7 @@ use crate::{
         price_filters::PriceFilter,
         prices::ItsPrice,
         taxes::TaxAmount,
+        usage_customers::usage_customer_ids,
     },
 };
 
@@ -170,7 +171,10 @@ impl InvoiceLineItem {
     pub(super) fn of(line: &InvoiceLine, invoice: &Invoice, related: &Related) -> Self {
         let price = related.price(line.price_id);
         let is_usage = price.is_some_and(|price| !price.charge.is_fixed());
-        let usage_customer_ids = is_usage.then(|| vec![invoice.customer_id.to_string()]);
+        let usage_customer_ids = is_usage.then(|| match &line.usage_customers {
+            Some(of) => usage_customer_ids(of),
+            None => vec![invoice.customer_id.to_string()],
+        });
         let mut shown = Self::in_currency(line, &invoice.currency.into(), related);
         if let Some(own) = &invoice.discount {
             let id = own.id.to_string();

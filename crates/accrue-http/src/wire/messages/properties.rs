@@ -217,13 +217,13 @@ impl<'a> Properties<'a> {
         match &message.body {
             Body::CustomerEdited { previous_attributes }
             | Body::SubscriptionEdited { previous_attributes, .. } => {
-                let previous_attributes = PreviousFields::of(previous_attributes, None);
+                let previous_attributes = PreviousFields::of(previous_attributes, None, related);
                 Self::Edited { previous_attributes }
             }
             Body::InvoiceEdited { previous_attributes, lines, .. } => {
                 let edited = message.invoice.as_ref().zip(lines.as_ref());
                 let lines = edited.map(|(of, edit)| PreviousLines::of(of, edit, related));
-                let previous_attributes = PreviousFields::of(previous_attributes, lines);
+                let previous_attributes = PreviousFields::of(previous_attributes, lines, related);
                 Self::Edited { previous_attributes }
             }
             Body::SubscriptionCancellationScheduled { cancellation_date, .. } => {

@@ -9,7 +9,7 @@ mod scalar;
 use accrue::price::Model;
 use serde::Serialize;
 
-use self::both::Both;
+pub(super) use self::both::Both;
 use crate::{
     json::Json,
     shape::{Describe, Fields, Members, Property, Read, Reader, Schema, read_choice},

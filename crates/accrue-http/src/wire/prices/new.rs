@@ -1,7 +1,9 @@
 use accrue::{
-    Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, LicenseTypeId, MetricId, Name,
-    PricingUnit, PropertyName,
-    price::{Adjustments, Cadence, NewCharge, NewDimensionalPriceConfiguration, NewPrice},
+    Currency, Error, ExternalId, ItemId, JsonNumber, LicenseTypeId, MetricId, Name, PricingUnit,
+    PropertyName,
+    price::{
+        Adjustments, Cadence, ConversionRate, NewCharge, NewDimensionalPriceConfiguration, NewPrice,
+    },
 };
 
 use super::{
@@ -33,7 +35,7 @@ struct Terms {
     cadence: Cadence,
     charge: NewCharge,
     group: Option<NewDimensionalPriceConfiguration>,
-    conversion_rate: Option<Decimal>,
+    conversion_rate: Option<ConversionRate>,
     carried: accrue::Carried,
 }
 

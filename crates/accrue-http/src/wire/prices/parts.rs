@@ -4,23 +4,21 @@
 use accrue::{
     Decimal, JsonNumber, MetricId,
     price::{
-        BillingMode, Cadence, Charge, Cycle, Model, NewCharge, NewDimensionalPriceConfiguration,
+        BillingMode, Cadence, Charge, ConversionRate, Cycle, Model, NewCharge,
+        NewDimensionalPriceConfiguration, Tier,
     },
 };
 
 use super::{
     CadenceWord, CycleUnit,
     dimensional::DimensionalPriceConfigurationIn,
-    models::{Configs, ModelType},
+    models::{Both, Configs, ModelType},
     rates::ConversionRateType,
 };
 use crate::{
     json::Json,
     shape::{Fields, Read, Reader, Source, Whole, member, request},
-    wire::{
-        carried::Kept,
-        not_built::{AnyObject, NotBuilt},
-    },
+    wire::carried::Kept,
 };
 
 /// A field that may be left out; `None` where it is there and could not be read, which was told.
@@ -156,24 +154,40 @@ impl<'a> Parts<'a> {
     }
 
     /// Reads the conversion rate of a price, from the number or from the object.
-    pub(super) fn rate(&self, reader: &mut Reader) -> Part<Decimal> {
+    pub(super) fn rate(&self, reader: &mut Reader) -> Part<ConversionRate> {
         let number = self.rate.clone().flatten().map(|JsonNumber(rate)| rate);
-        let Some(config) = self.rate_config.as_ref()? else { return Some(number) };
+        let Some(config) = self.rate_config.as_ref()? else {
+            return Some(number.map(ConversionRate::Unit));
+        };
         let pointer = member(self.at, "conversion_rate_config");
-        match (config.value.conversion_rate_type, &config.value.unit_config) {
-            (ConversionRateType::Tiered, _) => {
-                reader.unavailable("conversion rates in tiers are not available")
+        let ConversionRateConfig { conversion_rate_type, unit_config, tiered_config } =
+            &config.value;
+        let (own, other) = match conversion_rate_type {
+            ConversionRateType::Unit => {
+                ("unit_config", tiered_config.as_ref().map(|_| "tiered_config"))
             }
-            (ConversionRateType::Unit, None) => {
-                reader.wrong(&member(&pointer, "unit_config"), "is missing")
+            ConversionRateType::Tiered => {
+                ("tiered_config", unit_config.as_ref().map(|_| "unit_config"))
             }
-            (ConversionRateType::Unit, Some(ConversionRate { unit_amount })) => match number {
-                Some(number) if number != *unit_amount => reader.wrong(
+        };
+        if let Some(other) = other {
+            return reader.wrong(&member(&pointer, other), "is there, but the rate is another one");
+        }
+        match (unit_config, tiered_config, number) {
+            (None, None, _) => reader.wrong(&member(&pointer, own), "is missing"),
+            (None, Some(_), Some(_)) => reader
+                .wrong(&member(self.at, "conversion_rate"), "is there, but the rates are in tiers"),
+            (Some(UnitRate { unit_amount }), _, Some(number)) if number != *unit_amount => reader
+                .wrong(
                     &pointer,
                     format!("found {unit_amount}, expected the conversion_rate of {number}"),
                 ),
-                _ => Some(Some(unit_amount.clone())),
-            },
+            (Some(UnitRate { unit_amount }), ..) => {
+                Some(Some(ConversionRate::Unit(unit_amount.clone())))
+            }
+            (None, Some(TieredRate { tiers }), None) => {
+                Some(Some(ConversionRate::Tiered(Vec::<Tier>::read(tiers.clone()))))
+            }
         }
     }
 }
@@ -193,18 +207,24 @@ request! {
 
     /// The conversion rate of a price.
     pub(super) struct ConversionRateConfig {
-        /// Type of the rate: one rate for all.
+        /// Type of the rate: one rate for all, or rates in tiers.
         conversion_rate_type: ConversionRateType,
-        /// Rate.
-        unit_config: Option<ConversionRate>,
-        /// Rates in tiers: not available until conversion rates have tiers.
-        tiered_config: Option<NotBuilt<AnyObject>>,
+        /// Rate, of the type `unit`.
+        unit_config: Option<UnitRate>,
+        /// Rates in tiers, of the type `tiered`. `conversion_rate` is left out beside them.
+        tiered_config: Option<TieredRate>,
     }
 
-    /// A conversion rate.
-    pub(super) struct ConversionRate {
-        /// Amount of the invoicing currency that one unit is worth.
+    /// One conversion rate for all.
+    pub(super) struct UnitRate {
+        /// Amount of the invoicing currency that one unit is worth, more than 0.
         unit_amount: Decimal,
+    }
+
+    /// Conversion rates in graduated tiers, of what a price comes to in a billing period.
+    pub(super) struct TieredRate {
+        /// Tiers, each from where the one before ends: each converts the amount that lies in it, and is at least 0.
+        tiers: Vec<<Tier as Both>::In>,
     }
 }
 

@@ -6,7 +6,7 @@ use accrue::{
     price::{Adjustments, Discount},
     subscription::{
         AdjustmentIntervalEdit, IntervalAdjustment, IntervalChanges, IntervalDate,
-        NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit,
+        NewAdjustmentInterval, NewPriceInterval, PriceIntervalEdit, UsageCustomers,
     },
 };
 
@@ -59,8 +59,8 @@ request! {
         allocation_price: Option<NewAllocationPriceIn>,
         /// Condition on the events that count, beside that of the metric: the subscription's where none is given.
         filter: Option<Expression>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts: the subscription's where none are given.
+        usage_customer_ids: Option<UsageCustomers>,
         /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
         can_defer_billing: Option<NotBuilt<bool>>,
         /// Quantities of a fee, each from a date on.
@@ -91,8 +91,8 @@ request! {
         can_defer_billing: Option<NotBuilt<bool>>,
         /// Condition on the events that count, of all of the interval; null for none.
         filter: Maybe<Expression>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts, for all of the interval; null for the customer alone.
+        usage_customer_ids: Maybe<UsageCustomers>,
         /// Values of parameters of the metric: no metric has any.
         metric_parameter_overrides: Option<NoParameters>,
     }
@@ -367,6 +367,7 @@ impl NewPriceIntervalIn {
             quantities: quantities(transitions, zone, at)?,
             adjustments: adjustments(self.discounts, self.minimum_amount, self.maximum_amount),
             filter: self.filter,
+            usage_customers: self.usage_customer_ids,
             ..NewPriceInterval::new(price, start)
         })
     }
@@ -386,6 +387,7 @@ impl PriceIntervalEditIn {
             quantities,
             billing_cycle_day: day,
             filter: self.filter.into(),
+            usage_customers: self.usage_customer_ids.into(),
             ..PriceIntervalEdit::new(self.price_interval_id)
         })
     }

@@ -6,7 +6,7 @@ use accrue::{
 
 use crate::{
     shape::{Moment, Nothing, response},
-    wire::prices::Price,
+    wire::{prices::Price, usage_customers::usage_customer_ids},
 };
 
 response! {
@@ -32,8 +32,8 @@ response! {
         can_defer_billing: bool,
         /// Condition on the events that count, beside that of the metric; null where all of them do.
         filter: Option<String>,
-        /// Always null: the usage is the customer's own.
-        usage_customer_ids: Nothing,
+        /// Customers whose usage counts; null where that is the customer alone.
+        usage_customer_ids: Option<Vec<String>>,
         /// Always null: metrics have no parameters.
         metric_parameter_overrides: Nothing,
     }
@@ -120,7 +120,7 @@ impl PriceInterval {
             fixed_fee_quantity_transitions: transitions,
             can_defer_billing: false,
             filter: interval.filter.as_ref().map(ToString::to_string),
-            usage_customer_ids: Nothing,
+            usage_customer_ids: interval.usage_customers.as_ref().map(usage_customer_ids),
             metric_parameter_overrides: Nothing,
         })
     }

@@ -4,7 +4,7 @@ use accrue::{
     expression::Expression,
     plan::PlanVersion,
     price::NewAdjustment,
-    subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor},
+    subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor, UsageCustomers},
 };
 
 use super::price_changes::{
@@ -18,7 +18,6 @@ use crate::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Date, any_is_local},
-        not_built::NotBuilt,
         phases::{PhaseNumber, phase},
         prices::PriceOverrideIn,
     },
@@ -96,9 +95,8 @@ request! {
         replace_prices: Option<Vec<ReplacingPrice>>,
         /// Number of days of its trial: as the plan says where nothing is said, and no trial where it is zero.
         trial_duration_days: Option<Whole<0, 999_999>>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a
-        /// subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts: the customer itself, or its children; the customer alone where none are given.
+        usage_customer_ids: Option<UsageCustomers>,
     }
 
     /// The day on which billing periods begin.
@@ -215,6 +213,7 @@ impl NewSubscription {
         subscription.adjustments = adjustments;
         subscription.initial_phase = new.initial_phase_order.map(phase);
         subscription.filter = new.filter;
+        subscription.usage_customers = new.usage_customer_ids;
         subscription.trial_days = new.trial_duration_days.map(Whole::count);
         subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);

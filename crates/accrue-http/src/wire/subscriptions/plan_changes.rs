@@ -3,7 +3,9 @@ use accrue::{
     expression::Expression,
     plan::PlanVersion,
     related::Related,
-    subscription::{BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch},
+    subscription::{
+        BillingCycleAlignment, PlanChange, PlanChangeTiming, PlanStretch, UsageCustomers,
+    },
 };
 use serde::Serialize;
 
@@ -21,7 +23,6 @@ use crate::{
         adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Bounds, Date, any_is_local},
-        not_built::NotBuilt,
         pages::Limit,
         phases::{PhaseNumber, phase},
         prices::PriceOverrideIn,
@@ -80,8 +81,8 @@ request! {
         initial_phase_order: Option<PhaseNumber>,
         /// Condition on the events that count for its prices, beside those of their metrics: none where none is given.
         filter: Option<Expression>,
-        /// Customers whose usage counts: not available until usage of other customers counts for a subscription.
-        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
+        /// Customers whose usage counts: the customer itself, or its children; the customer alone where none are given.
+        usage_customer_ids: Option<UsageCustomers>,
         /// Amount that one unit of a pricing unit is invoiced as, in place of the conversion rate of its prices;
         /// above zero.
         per_credit_overage_amount: Option<Kept<JsonNumber>>,
@@ -254,6 +255,7 @@ impl SchedulePlanChange {
             initial_phase: self.initial_phase_order.map(phase),
             trial_days: self.trial_duration_days.map(Whole::count),
             filter: self.filter,
+            usage_customers: self.usage_customer_ids,
             coupon_redemption_code: self.coupon_redemption_code,
             carried,
             ..PlanChange::immediate(plan)

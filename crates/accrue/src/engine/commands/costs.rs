@@ -12,15 +12,11 @@ use crate::{
     engine::{
         Account,
         kernel::{Transaction, boxed},
-        rows::{
-            self, active,
-            figures::{self, Running},
-            periods,
-        },
+        rows::{self, active, periods, sources::RunningSources},
     },
     limits,
     rating::{RateCard, rate},
-    subscription::SubscriptionEntry,
+    subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::{Meters, QueryTimeframe, Slots, Total, View},
 };
@@ -158,13 +154,13 @@ const SLOTS_TOGETHER: usize = 16;
 
 /// Usage of a billing period from its start up to an instant.
 struct Sum {
-    running: Running,
+    running: RunningSources,
     to: Timestamp,
 }
 
 impl Sum {
-    fn of(period: Timeframe) -> Self {
-        Self { running: Running::default(), to: period.start() }
+    fn of(subscription: &Subscription, period: Timeframe) -> Self {
+        Self { running: RunningSources::of(subscription), to: period.start() }
     }
 }
 
@@ -219,18 +215,18 @@ async fn used_in(
     let until = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
     let periods = card.usage_periods(whole).into_iter();
     for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
-        let Sum { mut running, mut to } = sums.remove(&period).unwrap_or_else(|| Sum::of(period));
+        let new = || Sum::of(&entry.subscription, period);
+        let Sum { mut running, mut to } = sums.remove(&period).unwrap_or_else(new);
         for mark in marks(slots, period) {
             let is_all = mark == period.end() && period.contains(tx.now);
             let total = if is_all {
                 periods::total(tx, entry, key).await?
             } else {
                 if let Ok(segment) = Timeframe::new(to, mark) {
-                    let customer_id = entry.subscription.customer_id;
-                    figures::run_on(tx, &mut running, customer_id, meters, segment).await?;
+                    running.run_on(tx, meters, segment).await?;
                     to = mark;
                 }
-                running.total.clone()
+                running.total()
             };
             used.insert((period, mark), total);
         }

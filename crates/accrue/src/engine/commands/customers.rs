@@ -5,6 +5,7 @@ use crate::{
     customer::{Customer, CustomerUpdate, NewCustomer, PaymentMethods, previous_attributes},
     engine::{
         Account, Call,
+        commands::hierarchies,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, invoices, outbox, payment_methods},
         time::current,
@@ -18,7 +19,11 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where its hierarchy cannot be: it has a parent and
+    /// children both, the parent is a child itself or has [100 children](crate::limits::CHILDREN), or a child has a
+    /// parent or children already;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such parent or child.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
@@ -35,6 +40,15 @@ impl Account {
     }
 
     /// Changes a customer, found by its id or its external id (wire 4.3).
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, parent or child;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has another external id or currency
+    /// already, events wait under the external id, its hierarchy cannot be as for
+    /// [`create_customer`](Self::create_customer), it would be its own parent, it has another parent that it does not
+    /// leave first, or it would leave a parent for whose subscriptions its usage counts;
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
     pub fn update_customer(
         &self,
         id: impl Into<IdOr<CustomerId>>,
@@ -84,7 +98,8 @@ async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<
         tx.lock(&[reserved.into()]).await?;
     }
     let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
-    let customer = new.clone().decide(id, &zone, tx.now)?;
+    let mut customer = new.clone().decide(id, &zone, tx.now)?;
+    hierarchies::change(tx, &mut customer, &new.hierarchy).await?;
     if let Some(external) = &customer.external_customer_id {
         let alias = CustomerAlias { customer_id: id, reserved: false };
         let guard = tx.guard(id).await?;
@@ -126,6 +141,7 @@ async fn update_customer(
     };
     let known = methods.clone();
     let (mut after, gone) = update.clone().decide(&before, &mut methods)?;
+    hierarchies::change(tx, &mut after, &update.hierarchy).await?;
     if methods != known {
         payment_methods::save(tx, &mut after, &methods).await?;
     }

@@ -1,6 +1,8 @@
 //! Ingestion of usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
 
 mod acceptance;
+mod families;
+mod figures;
 mod footprints;
 mod keys;
 mod share;
@@ -10,28 +12,28 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
-use self::share::Share;
 pub(in crate::engine) use self::sort::{Sorted, sort};
+use self::{
+    families::{Family, families},
+    figures::Figures,
+    share::Share,
+};
 use crate::{
     CustomerId, Error, IdOr,
-    alert::Cause,
     engine::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
         rows::{
             self,
-            ledgers::{self, Ledgers},
-            periods,
             terms::{self, CustomerTerms},
         },
-        time::{corrections, drawing, thresholds},
+        time::corrections,
     },
     error::RefusedEvent,
     idempotency::Fingerprint,
     limits,
-    period::{Change, Periods},
     schema::{CustomerHead, Owner},
-    usage::{Event, Incoming, Ingestion, Tally, identity},
+    usage::{Event, Incoming, Ingestion, identity},
 };
 
 impl Account {
@@ -114,73 +116,34 @@ impl Command for Ingest {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
-        let terms = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        let families = families(tx, &customers).await?;
+        let terms = applied(tx, &families).await?;
         keys::find_brought(tx, &mut new).await?;
         let meters = rows::metrics::meters(tx).await?;
         let has_alerts = rows::account::had_alerts(tx, tx.now).await?;
-        let mut shares = Share::split(tx, &terms, &new, &meters, has_alerts).await?;
+        let mut shares = Share::split(tx, &families, &terms, &new, &meters, has_alerts).await?;
         for share in &mut shares {
             share.find_slots(tx).await?;
         }
-        share::fetch_figures(tx, &shares).await?;
-        share::fetch_ledgers(tx, &shares).await?;
-        for share in &mut shares {
-            let (mut tally, mut periods) = share.load(tx, &meters).await?;
-            self.refuse(share.beyond_groups(&periods))?;
-            let mut ledgers = share.ledgers(tx).await?;
-            match share.taken_together(tx, &periods, &mut ledgers).await? {
-                Some(taken) => {
-                    periods = taken;
-                    for (event, readings) in &share.events {
-                        tally.add(event.timestamp, readings);
-                    }
-                }
-                None => {
-                    take_one_by_one(tx, share, &mut periods, &mut tally, &mut ledgers).await?;
-                }
+        figures::fetch(tx, &shares).await?;
+        figures::fetch_ledgers(tx, &shares).await?;
+        let mut beyond = Vec::new();
+        for share in &shares {
+            let mut figures = Figures::load(tx, share, &meters).await?;
+            beyond.extend(figures.beyond_groups(share));
+            if !beyond.is_empty() {
+                continue;
             }
-            share.save(tx, tally, &periods).await?;
-            ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
-            share.accept(tx, meters.revision).await?;
+            figures.take(tx, share).await?;
+            figures.save(tx, share).await?;
+            for member in &share.members {
+                member.accept(tx, meters.revision).await?;
+            }
         }
+        self.refuse(beyond)?;
         footprints.keep(tx).await?;
         Ok(ingestion)
     }
-}
-
-/// Takes the events of a share one by one: alerts fire on the way, or credits are drawn.
-async fn take_one_by_one(
-    tx: &mut Transaction<'_>,
-    share: &Share<'_>,
-    periods: &mut [Periods],
-    tally: &mut Tally,
-    ledgers: &mut Ledgers,
-) -> Result<(), Error> {
-    for (event, readings) in &share.events {
-        let (at, key) = (event.timestamp, &event.idempotency_key);
-        let (mut draw_downs, mut reached) = (Vec::new(), Vec::new());
-        for (place, periods) in periods.iter_mut().enumerate() {
-            tx.pace.spend(readings.len()).await;
-            let seen = &tally.indexes;
-            let mut effects = periods.advance(Change::Event { at, key, readings, seen });
-            reached.extend(effects.reached.take().map(|evaluated| (place, evaluated)));
-            draw_downs.extend(periods::tell_of(tx, share.customer_id, effects, tx.now).await?);
-        }
-        tally.add(at, readings);
-        if !draw_downs.is_empty() {
-            let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-            drawing::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
-        }
-        for (place, evaluated) in reached {
-            let Some(periods) = periods.get(place) else { continue };
-            // What credits have paid for is not billed.
-            ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
-            // It is rare: whoever reaches no threshold carries none of its state.
-            Box::pin(thresholds::bill(tx, share.customer_id, periods, evaluated)).await?;
-            ledgers::read_anew(tx, ledgers).await?;
-        }
-    }
-    Ok(())
 }
 
 impl Request for Ingest {
@@ -208,12 +171,13 @@ pub(in crate::engine) fn check_size(events: usize) -> Result<(), Error> {
     }
 }
 
-/// Returns the terms of customers whose transitions are applied.
+/// Returns the terms of the subscribers of families, whose transitions are applied.
 async fn applied(
     tx: &mut Transaction<'_>,
-    customers: &[CustomerId],
+    families: &[Family],
 ) -> Result<Vec<Arc<CustomerTerms>>, Stop> {
-    let all = terms::terms(tx, customers).await?;
+    let customers: BTreeSet<_> = families.iter().flat_map(|of| &of.subscribers).copied().collect();
+    let all = terms::terms(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
     let mut behind = Vec::new();
     for of in &all {
         let guard = tx.guard::<CustomerHead>(of.customer_id).await?;

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{
-            plan_versions,
+            hierarchies, plan_versions,
             prices::{self, Made},
             subscription_changes,
         },
@@ -32,12 +32,14 @@ impl Account {
     /// # Errors
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where nothing is to change, or a quantity is negative;
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an interval that the subscription does not have, and a
-    /// price; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, an interval
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an interval that the subscription does not have, a
+    /// price, and a customer whose usage is to count;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, an interval
     /// would end before its start or lie outside of the subscription, two of one price would overlap, or overlapping ones
     /// begin their periods on different days, a price is in another currency, or was made with another plan or
-    /// subscription, or an adjustment would be over prices that it cannot be over; where more than [100](crate::limits::REWOUND) billing periods would be billed anew, and where one
-    /// of their invoices is synced or about to be.
+    /// subscription, an adjustment would be over prices that it cannot be over, or a customer whose usage is to count is
+    /// neither the subscriber nor one of its children; where more than [100](crate::limits::REWOUND) billing periods would
+    /// be billed anew, and where one of their invoices is synced or about to be.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
@@ -91,6 +93,7 @@ pub(super) async fn change_intervals(
     let Some(since) = entry.subscription.terms_differ_since(&before.subscription) else {
         return Ok(before.subscription);
     };
+    hierarchies::note_usage_customers(tx, Some(&before.subscription), &entry.subscription).await?;
     tell_quantities(tx, &before.subscription, &entry.subscription).await?;
     subscription_changes::save_terms(tx, &before, &mut entry, since).await?;
     Ok(entry.subscription)
@@ -112,7 +115,9 @@ async fn decide(
         let price = interval.and_then(|of| prices.iter().find(|price| price.id == of.price_id));
         let price = price.ok_or_else(|| Error::not_found("price interval", edit.id))?;
         let edited = of.edit_interval(edit, price, now);
-        edited.map_err(|error| error.within(&format!("edit[{index}]")))?;
+        let at = format!("edit[{index}]");
+        edited.map_err(|error| error.within(&at))?;
+        of.check_cells(&prices, &at)?;
     }
     for (index, new) in add.iter().enumerate() {
         let at = format!("add[{index}]");
@@ -130,6 +135,7 @@ async fn decide(
         if prices.iter().all(|known| known.id != price.id) {
             prices.push(price);
         }
+        of.check_cells(&prices, &given)?;
     }
     of.check_intervals()?;
     of.reach(&prices, |_| true)?;

@@ -4,7 +4,7 @@ use crate::{
     Currency, Error, InstantRange, Page, PageRequest, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
-        commands::{prices, subscription_changes, subscriptions},
+        commands::{hierarchies, prices, subscription_changes, subscriptions},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::page_in_order, outbox},
         time::{current, plan_changes},
@@ -29,10 +29,11 @@ impl Account {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the date is behind the end of the
     /// subscription, or there is no such day to begin billing cycles on;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the date is before the current billing
-    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), or an
-    /// adjustment cannot be over its prices; for the prices of the version those of
+    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), an
+    /// adjustment cannot be over its prices, or a customer whose usage is to count is neither the subscriber nor one of
+    /// its children; for the prices of the version those of
     /// [`create_subscription`](Self::create_subscription);
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version or coupon.
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan, version, coupon or customer.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Email, Name, store::MemoryStore};
@@ -142,6 +143,7 @@ pub(super) async fn schedule_plan_change(
         initial_phase: change.initial_phase,
         trial_days: change.trial_days,
         filter: change.filter.as_ref(),
+        usage_customers: change.usage_customers.as_ref(),
     };
     let seed = SubscriptionId::generate(tx.now, tx.entropy());
     let next = NextPlan { seed, start_date: at, terms };
@@ -156,6 +158,7 @@ pub(super) async fn schedule_plan_change(
     let known: Vec<_> = version.adjustments.into_iter().chain(of.given_adjustments()).collect();
     rows::prices::save_adjustments(tx, &given, &known)?;
     prices::note_usage(tx, &mut entry).await?;
+    hierarchies::note_usage_customers(tx, Some(&before.subscription), &entry.subscription).await?;
     if let (Some(end), None) = (of.end_date, entry.subscription.end_date) {
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id: id,

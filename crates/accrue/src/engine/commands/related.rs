@@ -1,12 +1,16 @@
 //! Resources that an answer names, read with it.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Error,
+    CustomerId, Error,
+    customer::Customer,
     engine::{
         Account, Call,
         commands::invoices,
@@ -98,10 +102,13 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
         }
     }
     let guard = rows::account::guard(tx).await?;
-    let slots: Vec<_> = names.customers.iter().map(|id| schema::customer(account, *id)).collect();
-    let entries = tx.find_rows(&slots).await?.into_iter().flatten();
-    let customers = entries.filter(|entry| entry.deleted_at.is_none());
-    related.customers = customers.map(|entry| (entry.customer.id, entry.customer)).collect();
+    related.customers = customers(tx, &names.customers).await?;
+    let mut members = Names::default();
+    for id in &names.families {
+        related.customers.get(id).iter().for_each(|of| of.name(&mut members));
+    }
+    members.customers.retain(|id| !related.customers.contains_key(id));
+    related.customers.extend(customers(tx, &members.customers).await?);
 
     let slots: Vec<_> = names.plans.iter().map(|id| schema::plan(account, *id)).collect();
     let plans = tx.get_all(&slots).await?.into_iter().flatten();
@@ -147,4 +154,18 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
     let items = tx.get_all(&slots).await?.into_iter().flatten();
     related.items = items.map(|item| (item.id, item)).collect();
     Ok(related)
+}
+
+/// Reads those of some customers that were not deleted.
+async fn customers(
+    tx: &mut Transaction<'_>,
+    ids: &BTreeSet<CustomerId>,
+) -> Result<BTreeMap<CustomerId, Customer>, Error> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let slots: Vec<_> = ids.iter().map(|id| schema::customer(tx.account, *id)).collect();
+    let entries = tx.find_rows(&slots).await?.into_iter().flatten();
+    let customers = entries.filter(|entry| entry.deleted_at.is_none());
+    Ok(customers.map(|entry| (entry.customer.id, entry.customer)).collect())
 }

@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account, Call,
         commands::{
-            licenses, plan_versions,
+            hierarchies, licenses, plan_versions,
             prices::{self, Made},
         },
         kernel::{Op, Stop, Transaction, boxed},
@@ -42,12 +42,14 @@ impl Account {
     /// starts, the customer is invoiced in another currency or has 200 subscriptions, the coupon [cannot be
     /// redeemed](Self::redeem_coupon), a price that is removed or replaced is none of the plan version, one
     /// that is added by its id is no add-on, a quantity is given for usage, or an adjustment cannot be over its
-    /// prices; and where a price or an adjustment that is added is not within the subscription;
+    /// prices; where a price or an adjustment that is added is not within the subscription; and where a customer whose
+    /// usage is to count is neither the one that subscribes nor one of its children;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, a price is named
     /// twice, more than [100](crate::limits::PRICES) are added or replaced, an adjustment or the invoicing
     /// threshold is no amount of the currency, or there is no such day or month to begin billing cycles on;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan,
-    /// coupon or price, or an adjustment that is removed or replaced is none of the plan version.
+    /// coupon or price, no such customer whose usage is to count, or an adjustment that is removed or replaced is
+    /// none of the plan version.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
         Call::new(
             self,
@@ -255,6 +257,7 @@ pub(super) async fn create_subscription(
         initial_phase: new.initial_phase,
         trial_days: new.trial_days,
         filter: new.filter.as_ref(),
+        usage_customers: new.usage_customers.as_ref(),
     };
     let mut subscription = new.clone().decide(id, &customer, terms, tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
@@ -282,6 +285,7 @@ pub(super) async fn create_subscription(
         licenses::check_prices(tx, &entry.subscription).await?;
         prices::note_usage(tx, &mut entry).await?;
     }
+    hierarchies::note_usage_customers(tx, None, &entry.subscription).await?;
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();

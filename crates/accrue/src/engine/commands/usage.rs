@@ -11,6 +11,7 @@ use crate::{
         rows::{
             self, event_blocks, figures, periods,
             places::{self, Known},
+            sources,
         },
     },
     limits,
@@ -119,18 +120,17 @@ async fn search_events(
 async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Error> {
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let timeframe = costs::current_period(tx, &entry);
-    let customer_id = entry.subscription.customer_id;
-    let head = tx.guard::<CustomerHead>(customer_id).await?.head(tx)?;
+    let of = &entry.subscription;
+    let head = tx.guard::<CustomerHead>(of.customer_id).await?.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.only_metrics();
     let mut total = periods::billing_total(tx, &entry, timeframe).await?;
     let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
-        let more = figures::total_between(tx, customer_id, &later, timeframe).await?;
-        total.metrics.extend(more.metrics);
+        total.take(sources::total_between(tx, of, &later, timeframe).await?);
     }
     let metrics = meters.metrics.into_iter().map(|metric| MetricUsage {
         metric_id: metric.id,
-        quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
+        quantity: total.figure(of.usage_cell(metric.id)).or_else(|| metric.figure_without_events()),
         name: metric.name,
     });
     Ok(Usage { timeframe, metrics: metrics.collect() })

@@ -8,12 +8,7 @@ use crate::{
         Account,
         commands::costs,
         kernel::{Transaction, boxed},
-        rows::{
-            self,
-            comparisons::Comparisons,
-            figures::{self, Running},
-            visible,
-        },
+        rows::{self, comparisons::Comparisons, figures::Running, sources, visible},
     },
     expression::Fields,
     limits,
@@ -133,13 +128,13 @@ async fn totals(
     view: View,
 ) -> Result<Totals, Error> {
     let mut totals = Vec::with_capacity(slots.len());
-    let mut running = Running::default();
+    let (source, mut running) = (subscription.source(), Running::default());
     for slot in slots {
         if view == View::Periodic {
             running = Running::default();
         }
         let part = lived(subscription, *slot);
-        figures::run_on(tx, &mut running, subscription.customer_id, meters, part).await?;
+        sources::run_on(tx, &mut running, &source, meters, part).await?;
         totals.push(running.total.clone());
     }
     Ok(totals)
@@ -156,12 +151,12 @@ async fn grouped(
 ) -> Result<BTreeMap<Option<String>, Totals>, Error> {
     let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
     let mut groups: BTreeMap<Option<String>, Totals> = BTreeMap::new();
-    let mut comparisons = Comparisons::of([meters]);
+    let (source, mut comparisons) = (subscription.source(), Comparisons::of([meters]));
     for (index, slot) in slots.iter().enumerate() {
         if query.view == View::Periodic {
             running.clear();
         }
-        let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
+        let mut add = |fields: &Fields<'_>, readings: Vec<Reading>| {
             comparisons.add_event()?;
             if let Some(group) = query.group_of(fields) {
                 let group = running.entry(group).or_default();
@@ -170,7 +165,9 @@ async fn grouped(
             Ok(())
         };
         let part = lived(subscription, *slot);
-        visible::each_event(tx, subscription.customer_id, part, meters, add).await?;
+        for customer in source.customers() {
+            visible::each_event(tx, *customer, part, meters, &mut add).await?;
+        }
         for (value, group) in &running {
             let slots = groups.entry(value.clone()).or_default();
             slots.resize(index, Total::default());

@@ -1,11 +1,11 @@
-//! Active subscriptions: those that a customer's events may still count for, and when time brings them the
+//! Active subscriptions: those of a customer that events may still count for, and when time brings them the
 
 use crate::{
-    CustomerId, Error, Timestamp,
+    CustomerId, Error,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, alerts, corrections, plans, subscriptions},
+        rows::{account, alerts, corrections, plans, subscriptions, usage_customers},
     },
     schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
     subscription::SubscriptionEntry,
@@ -93,8 +93,8 @@ pub(in crate::engine) async fn save_active(
     let deadline = entries.iter().filter_map(|entry| entry.deadline(grace)).min();
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::active_subscriptions(tx.account, customer_id);
-    let collection = guard.get(tx, &slot).await?.and_then(|before| before.collection);
-    guard.put(tx, &slot, &ActiveIds { subscriptions, deadline, collection })?;
+    let before = guard.get(tx, &slot).await?.unwrap_or_default();
+    guard.put(tx, &slot, &ActiveIds { subscriptions, deadline, ..before })?;
     reschedule(tx, customer_id).await
 }
 
@@ -110,10 +110,10 @@ pub(in crate::engine) async fn reschedule(
     let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next());
     let corrections = corrections::own(tx, customer_id).await?;
-    let under_way = corrections.progress.map(|_| Timestamp::MIN);
-    let correction = corrections.scheduled.first().map(|of| of.at);
+    let correction = corrections.next();
+    let of_others = corrections.of_others.values().min().copied();
     let ActiveIds { deadline, collection, .. } = active.unwrap_or_default();
-    let next = expiries.chain([deadline, collection, correction, under_way]).flatten().min();
+    let next = expiries.chain([deadline, collection, correction, of_others]).flatten().min();
     let before = guard.head(tx)?.deadline;
     let owner = Owner::Customer(customer_id);
     if before != next {
@@ -126,5 +126,12 @@ pub(in crate::engine) async fn reschedule(
         }
     }
     guard.head_mut(tx)?.deadline = next;
+    for subscriber in guard.head(tx)?.counted_by.clone() {
+        let counts = usage_customers::counted(tx, subscriber).await?.contains(&customer_id);
+        let next = correction.filter(|_| counts);
+        if usage_customers::note_correction(tx, subscriber, customer_id, next).await? {
+            Box::pin(reschedule(tx, subscriber)).await?;
+        }
+    }
     Ok(())
 }

@@ -51,20 +51,6 @@ pub(in crate::engine) async fn total_between(
     Ok(running.total)
 }
 
-/// The same by metrics that they are measured by: no event is read but those of the two windows.
-pub(in crate::engine) async fn total_measured(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    meters: &Meters,
-    timeframe: Timeframe,
-) -> Result<Total, Error> {
-    let mut running = Running::default();
-    if has_events(tx, customer, timeframe).await? {
-        run_on_measured(tx, &mut running, customer, meters, timeframe).await?;
-    }
-    Ok(running.total)
-}
-
 /// Adds what a customer's events of a further timeframe add up to.
 pub(in crate::engine) async fn run_on(
     tx: &mut Transaction<'_>,
@@ -73,9 +59,6 @@ pub(in crate::engine) async fn run_on(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
-    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
-        return Ok(());
-    }
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
@@ -94,6 +77,9 @@ async fn run_on_events(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
+    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
+        return Ok(());
+    }
     let read = |_: &Fields<'_>, readings: Vec<Reading>| {
         readings.iter().for_each(|reading| running.add(reading));
         Ok(())
@@ -101,14 +87,17 @@ async fn run_on_events(
     visible::each_event(tx, customer, timeframe, meters, read).await
 }
 
-/// The same by metrics that they are measured by.
-async fn run_on_measured(
+/// The same by metrics that they are measured by: no event is read but those of the two windows that are cut.
+pub(in crate::engine) async fn run_on_measured(
     tx: &mut Transaction<'_>,
     running: &mut Running,
     customer: CustomerId,
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
+    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
+        return Ok(());
+    }
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;

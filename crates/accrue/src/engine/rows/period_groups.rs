@@ -14,15 +14,37 @@ use crate::{
     schema::{self, CustomerHead, GroupSumsEntry, GroupTotalEntry, Slot},
     store::Key,
     subscription::PeriodKey,
-    usage::{GroupCells, GroupFigures, OtherGroups},
+    usage::{GroupCells, GroupFigures, OtherGroups, Reading},
 };
 
 /// Groups that events are in.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Touched<'a> {
-    pub(in crate::engine) groups: &'a BTreeSet<(MeterId, Values)>,
+#[derive(Debug)]
+pub(in crate::engine) struct Touched {
+    groups: BTreeSet<(MeterId, Values)>,
     /// True where no figure becomes smaller by any of the events.
-    pub(in crate::engine) only_rises: bool,
+    only_rises: bool,
+}
+
+impl Touched {
+    /// Finds the groups that readings are in, of some meters.
+    pub(in crate::engine) fn by<'r>(
+        readings: impl Iterator<Item = &'r Reading>,
+        meters: &[MeterId],
+    ) -> Self {
+        let mut touched = Self { groups: BTreeSet::new(), only_rises: true };
+        let is_own = |of: &&Reading| of.meter.is_some_and(|meter| meters.contains(&meter));
+        for reading in readings.filter(|of| !meters.is_empty() && is_own(of)) {
+            let Some((meter, values)) = reading.place().group else { continue };
+            touched.groups.insert((meter, values.clone()));
+            touched.only_rises &= reading.amount.only_rises();
+        }
+        touched
+    }
+
+    /// Tells whether there are none.
+    pub(in crate::engine) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
 }
 
 /// Names the rows that tell of the groups of a stretch: of the touched ones, where only those are asked for.
@@ -30,17 +52,12 @@ pub(in crate::engine) fn keys(
     account: &AccountId,
     id: SubscriptionId,
     key: PeriodKey,
-    grouped: &[MeterId],
-    touched: Option<Touched<'_>>,
+    touched: Option<&Touched>,
 ) -> Vec<Key> {
-    if grouped.is_empty() {
-        return Vec::new();
-    }
-    let touched = touched.into_iter().flat_map(|of| of.groups);
-    let own = touched.filter(|(meter, _)| grouped.contains(meter));
-    let totals = own.map(|(meter, values)| total(account, id, key, *meter, values).key().clone());
-    let sums = schema::group_sums(account, id, key.start, key.end).key().clone();
-    totals.chain([sums]).collect()
+    let touched = touched.into_iter().flat_map(|of| &of.groups);
+    let slots = touched.map(|(meter, values)| total(account, id, key, *meter, values));
+    let sums = schema::group_sums(account, id, key.start, key.end);
+    slots.map(|slot| slot.key().clone()).chain([sums.key().clone()]).collect()
 }
 
 /// Reads the groups of a stretch: the touched ones, where those are enough to go on with, and else all.
@@ -48,7 +65,7 @@ pub(in crate::engine) async fn load(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
     (id, key): (SubscriptionId, PeriodKey),
-    touched: Option<Touched<'_>>,
+    touched: Option<&Touched>,
     card: Option<&RateCard>,
 ) -> Result<GroupFigures, Error> {
     let stretch = Timeframe::nothing_at(key.start).until(key.end);
@@ -57,7 +74,7 @@ pub(in crate::engine) async fn load(
         return Ok(GroupFigures::default());
     };
     let follows =
-        |of: &Touched<'_>| card.is_none_or(|card| card.follows_some(stretch, &sums, of.only_rises));
+        |of: &&Touched| card.is_none_or(|card| card.follows_some(stretch, &sums, of.only_rises));
     let Some(touched) = touched.filter(follows) else {
         let known = all(tx, guard, id, key).await?;
         return Ok(GroupFigures { known, others: None });

@@ -14,7 +14,7 @@ use crate::{
             plans, prices, subscriptions,
         },
     },
-    meter::{MeterId, SumId},
+    meter::SumId,
     period::{
         BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
     },
@@ -36,7 +36,7 @@ pub(in crate::engine) struct Wanted<'a> {
     /// Threshold of what usage may come to before it is invoiced.
     pub(in crate::engine) threshold: Option<&'a Threshold>,
     /// Groups that events are in, where no others are to be known; none where all are.
-    pub(in crate::engine) touched: Option<Touched<'a>>,
+    pub(in crate::engine) touched: Option<&'a Touched>,
 }
 
 impl Wanted<'_> {
@@ -60,13 +60,18 @@ pub(in crate::engine) struct Subscribed<'a> {
 
 impl Subscribed<'_> {
     fn has_cells(self) -> bool {
-        !self.version.priced_of(self.entry).meters.is_empty()
+        has_cells(self.version, self.entry)
     }
 
-    /// Returns the meters whose groups its prices rate.
-    fn grouped(&self) -> &[MeterId] {
-        &self.version.priced_of(self.entry).grouped
+    /// Tells whether its prices rate groups that are not known beforehand.
+    fn has_groups(self) -> bool {
+        !self.version.priced_of(self.entry).grouped.is_empty()
     }
+}
+
+/// Tells whether anything of a subscription is added up in cells.
+fn has_cells(version: &PlanVersionEntry, entry: &SubscriptionEntry) -> bool {
+    !version.priced_of(entry).meters.is_empty() || entry.subscription.has_usage_customers()
 }
 
 /// Names the rows that the states of some billing periods are in, as of an instant.
@@ -84,7 +89,9 @@ pub(in crate::engine) fn period_keys(
     let stretches = entry.stretches_on(of.grid, billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
     for key in stretches {
-        keys.extend(period_groups::keys(account, id, key, of.grouped(), touched));
+        if of.has_groups() {
+            keys.extend(period_groups::keys(account, id, key, touched));
+        }
         if head.usage.total(id, key).is_some() {
             continue;
         }
@@ -139,7 +146,7 @@ pub(in crate::engine) async fn periods_of(
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches_on(grid, billing, at) {
         let (mut total, mut stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
-        if !of.grouped().is_empty() {
+        if of.has_groups() {
             let (of, card) = ((id, key), card.as_deref());
             total.groups = period_groups::load(tx, &guard, of, touched, card).await?;
             stored.groups = total.groups.clone();
@@ -164,6 +171,7 @@ pub(in crate::engine) async fn periods_of(
     }
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
+    periods.watched = Some(entry.subscription.source()).filter(|source| !source.is_own());
     periods.threshold = threshold.cloned();
     if let Some(card) = card {
         periods.rate(&card, at);
@@ -384,7 +392,7 @@ async fn total_without_groups(
 ) -> Result<Total, Error> {
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let version = plans::plan_version_of(tx, entry).await?;
-    let has_cells = !version.priced_of(entry).meters.is_empty();
+    let has_cells = has_cells(&version, entry);
     Ok(total_under(tx, &guard, entry.subscription.id, key, has_cells).await?.0)
 }
 

@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, IdOr, SubscriptionId, Timestamp,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{customers, parts::Parts},
+        rows::{customers, parts::Parts, usage_customers},
     },
     limits,
     schema::{self, CustomerHead, Nothing, Slot, SubscriptionOf, Terms},
@@ -33,6 +33,19 @@ pub(in crate::engine) async fn every_subscription(
     }
     let found: Option<Vec<_>> = subscriptions_under(tx, &ids).await?.into_iter().collect();
     found.ok_or_else(|| Error::corrupt("a list names no subscription"))
+}
+
+/// Reads every subscription that the usage of a customer counts for, or counted.
+pub(in crate::engine) async fn every_counting(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Vec<SubscriptionEntry>, Error> {
+    let mut found = Vec::new();
+    for subscriber in usage_customers::subscribers(tx, customer).await? {
+        let all = every_subscription(tx, subscriber).await?.into_iter();
+        found.extend(all.filter(|of| of.subscription.counts_usage_of(customer)));
+    }
+    Ok(found)
 }
 
 /// Reads a subscription.

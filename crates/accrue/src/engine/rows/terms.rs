@@ -14,6 +14,7 @@ use crate::{
             alerts, plans, prices,
         },
     },
+    meter::Source,
     rating::RateCard,
     schema::{self, Credits, CustomerHead, PlanVersionEntry, Slot},
     subscription::{BillingPeriods, SubscriptionEntry},
@@ -36,6 +37,8 @@ pub(in crate::engine) struct SubscriptionTerms {
     /// Enabled alerts that watch it, those on usage first.
     pub(in crate::engine) alerts: Vec<Alert>,
     pub(in crate::engine) grid: BillingPeriods,
+    /// Whose usage counts, where that is not the subscriber's alone.
+    pub(in crate::engine) sources: Vec<Source>,
     /// Threshold of what its usage may come to before it is invoiced.
     pub(in crate::engine) threshold: Option<Decimal>,
     /// Its prices, where somebody asks what usage costs: an alert, a threshold, or credits that pay for it.
@@ -43,6 +46,11 @@ pub(in crate::engine) struct SubscriptionTerms {
 }
 
 impl SubscriptionTerms {
+    /// Tells whether the usage of a customer counts, of those that its sources name.
+    pub(in crate::engine) fn count(&self, customer: CustomerId) -> bool {
+        self.sources.iter().any(|source| source.includes(customer))
+    }
+
     /// Tells whether there are changes to its plan's alerts that it has not applied.
     pub(in crate::engine) fn is_behind(&self) -> bool {
         self.entry.revision < self.version.revision
@@ -95,7 +103,12 @@ async fn put_together(
                 || alerts.iter().any(|alert| alert.condition.is_on_cost())
                 || !credits.drawn_by(version.priced_of(&entry), |_| true).is_empty();
             let (grid, card) = (entry.subscription.periods(), None);
-            let terms = SubscriptionTerms { entry, version, alerts, grid, threshold, card };
+            let sources = match entry.subscription.has_usage_customers() {
+                true => entry.subscription.sources(),
+                false => Vec::new(),
+            };
+            let terms =
+                SubscriptionTerms { entry, version, alerts, grid, sources, threshold, card };
             subscriptions.push((terms, is_rated));
         }
         all.push((customer_id, credits, subscriptions));

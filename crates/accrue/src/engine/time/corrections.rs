@@ -12,6 +12,7 @@
 mod account_wide;
 mod build;
 mod clean_up;
+mod families;
 mod measure;
 mod publish;
 mod schedule;

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::{
-    CustomerId, Error, SubscriptionId,
+    CustomerId, Error, IdOr, SubscriptionId,
     engine::{
         kernel::{Stop, Transaction},
-        rows::{plans, subscriptions},
+        rows::{plans, subscriptions, usage_customers},
         time::corrections,
     },
     schema::{self, CustomerHead, Owner},
@@ -27,6 +27,18 @@ pub(in crate::engine) async fn current_head(
     } else {
         Ok(head)
     }
+}
+
+/// Takes the locks of a customer and of those whose subscriptions count its usage. The transitions of all of them come
+/// first.
+pub(in crate::engine) async fn current_subscribers(
+    tx: &mut Transaction<'_>,
+    id: CustomerId,
+) -> Result<(), Stop> {
+    current_head(tx, id).await?;
+    let subscribers = usage_customers::subscribers(tx, id).await?;
+    tx.lock(&subscribers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
+    current_heads(tx, &subscribers).await
 }
 
 /// Reads the heads of customers whose locks are held. Their transitions come first.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    CustomerId, Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
     credit::Drawn,
     engine::{
         kernel::Transaction,
@@ -52,7 +52,7 @@ async fn lines_less(
     let adjustments = &entry.subscription.adjustment_intervals;
     let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     let (mut lines, subtotal) = invoice::lines(&charges);
-    break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
+    break_down(tx, &card, &mut lines).await?;
     Ok((lines, subtotal))
 }
 
@@ -80,20 +80,20 @@ pub(super) async fn due(
 /// Breaks the usage of lines down by the properties that their prices name (invoicing 6.1).
 async fn break_down(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
     card: &RateCard,
     lines: &mut [InvoiceLine],
 ) -> Result<(), Error> {
     for line in lines {
         let interval = card.interval_of(line.price_id, line.period.start());
-        let Some(RatedInterval { price, filter, .. }) = interval else { continue };
+        let Some(RatedInterval { price, filter, source, .. }) = interval else { continue };
         let Some(key) = &price.invoice_grouping_key else { continue };
         let Some(grouping) = price.grouping_meter(filter.as_ref(), 0) else { continue };
         let meters = rows::metrics::meters(tx).await?;
         let metrics = price.charge.metric_id().into_iter().collect();
         let meters = meters.only(&metrics, &grouping.parts());
-        let total = rows::figures::total_between(tx, customer, &meters, line.period).await?;
-        line.break_down(key, Figures::broken_down(price, &grouping, &total));
+        let total = rows::sources::total_of(tx, source, &meters, line.period).await?;
+        let are_alike = !price.charge.model().is_divided();
+        line.break_down(key, are_alike, Figures::broken_down(price, &grouping, &total));
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ async fn summed(
     let version = rows::plans::plan_version_of(tx, entry).await?;
     let meters = &version.priced_of(entry).meters;
     let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), meters);
-    rows::figures::total_between(tx, of.customer_id, &meters, period).await
+    rows::sources::total_between(tx, of, &meters, period).await
 }
 
 /// Sums up what usage has drawn of credits, by the start of its period and its price. Paid for is what was drawn

@@ -54,9 +54,10 @@ pub(in crate::engine) async fn correct(
     loop {
         match apply_step(shared, account, &Step { customer }).await? {
             Stepped::On { work } => patience.take(work)?,
-            Stepped::First(until) => {
-                Box::pin(apply_until(shared, account, customer, until)).await?;
+            Stepped::First(first, until) => {
+                Box::pin(apply_until(shared, account, first, until)).await?;
             }
+            Stepped::Other(other) => Box::pin(correct(shared, account, other, patience)).await?,
             Stepped::Done => return Ok(()),
         }
     }

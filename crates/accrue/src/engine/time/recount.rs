@@ -13,9 +13,9 @@ use crate::{
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            self, active, figures, ledgers,
+            self, active, ledgers,
             periods::{self, Wanted},
-            plans, subscriptions,
+            plans, sources, subscriptions, usage_customers,
         },
         time::{drawing, transitions},
     },
@@ -132,18 +132,21 @@ pub(in crate::engine) async fn count_corrected(
     cause: &Cause,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let (_, customer) = rows::customers::entry(tx, customer_id).await?;
-    let is_deleted = customer.is_some_and(|entry| entry.deleted_at.is_some());
-    let has_alerts = !is_deleted && rows::account::had_alerts_until(tx, at).await?;
-    let correction = Correction { untotalled, has_alerts, cause };
-    let mut draw_downs = Vec::new();
-    for entry in subscriptions::every_subscription(tx, customer_id).await? {
-        draw_downs.extend(count_periods(tx, &entry, timeframe, at, &correction).await?);
+    for subscriber in usage_customers::subscribers(tx, customer_id).await? {
+        let (_, entry) = rows::customers::entry(tx, subscriber).await?;
+        let is_deleted = entry.is_some_and(|entry| entry.deleted_at.is_some());
+        let has_alerts = !is_deleted && rows::account::had_alerts_until(tx, at).await?;
+        let correction = Correction { untotalled, has_alerts, cause };
+        let mut draw_downs = Vec::new();
+        let all = subscriptions::every_subscription(tx, subscriber).await?;
+        for entry in all.iter().filter(|of| of.subscription.counts_usage_of(customer_id)) {
+            draw_downs.extend(count_periods(tx, entry, timeframe, at, &correction).await?);
+        }
+        if !is_deleted {
+            drawing::draw_alone(tx, subscriber, &draw_downs, cause, at).await?;
+        }
     }
-    if is_deleted {
-        return Ok(());
-    }
-    drawing::draw_alone(tx, customer_id, &draw_downs, cause, at).await
+    Ok(())
 }
 
 /// Counts billing periods of a subscription anew that a correction has moved. Returns what that costs
@@ -212,8 +215,8 @@ pub(in crate::engine) async fn untotalled(
     at: Timestamp,
 ) -> Result<Untotalled, Error> {
     let mut untotalled = Untotalled::new();
-    let by = SummedBy::Revision(measured(tx, customer_id).await?);
-    for entry in subscriptions::every_subscription(tx, customer_id).await? {
+    for entry in subscriptions::every_counting(tx, customer_id).await? {
+        let by = SummedBy::Revision(measured(tx, entry.subscription.customer_id).await?);
         let billing: Vec<_> = entry.subscription.periods().overlapping(timeframe).collect();
         for (key, timeframe) in entry.stretches(&billing, at) {
             if periods::total(tx, &entry, key).await? != Total::default() {
@@ -251,12 +254,11 @@ async fn summed(
     let version = plans::plan_version_of(tx, entry).await?;
     let meters = &version.priced_of(entry).meters;
     let meters = rows::metrics::meters(tx).await?.with_divided(meters);
-    let customer_id = entry.subscription.customer_id;
+    let of = &entry.subscription;
     match by {
-        SummedBy::All => figures::total_between(tx, customer_id, &meters, timeframe).await,
+        SummedBy::All => sources::total_between(tx, of, &meters, timeframe).await,
         SummedBy::Revision(measured) => {
-            let meters = meters.since(0..=measured);
-            figures::total_measured(tx, customer_id, &meters, timeframe).await
+            sources::total_measured(tx, of, &meters, timeframe, measured).await
         }
     }
 }
@@ -297,7 +299,8 @@ async fn leaves_events_out(
         return Ok(false);
     };
     let moved = Timeframe::nothing_at(earlier).until(Timestamp::MAX);
-    figures::has_events(tx, before.subscription.customer_id, moved).await
+    Ok(sources::has_events(tx, &before.subscription, moved).await?
+        || sources::has_events(tx, &after.subscription, moved).await?)
 }
 
 /// Removes what was kept of stretches that are no more.

@@ -20,7 +20,7 @@ pub struct Matrix {
     /// What the quantity that is in no cell is multiplied by, more than 0; 1 where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaling_factor: Option<Decimal>,
-    /// Cells of the matrix.
+    /// Cells of the matrix, one or more.
     pub matrix_values: Vec<MatrixCell>,
 }
 
@@ -137,8 +137,8 @@ impl Rates for Matrix {
         check_bounds("default_unit_amount", self.default_unit_amount.number())?;
         check_scaling_factor("scaling_factor", self.scaling_factor.as_ref())?;
         let (cells, most) = (self.matrix_values.len(), limits::MATRIX_CELLS);
-        if cells > most {
-            let message = format!("found {cells} cells, expected at most {most}");
+        if cells == 0 || cells > most {
+            let message = format!("found {cells} cells, expected 1 to {most}");
             return Err(Error::invalid("matrix_values", message));
         }
         self.check_bytes()?;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{DeclaredCells, Part, PartOf, Quantity, Rates, Rating};
+use super::{DeclaredCells, Part, PartOf, Quantity, Rates, Rating, check_text};
 use crate::{Decimal, Error, PropertyName, WrittenDecimal, price::check_bounds};
 
 /// A unit amount for each of some values of a property, shown by a name of its own (price models 4.3).
@@ -36,8 +36,9 @@ impl Rates for MatrixWithDisplayName {
     fn check(&self) -> Result<(), Error> {
         self.declared().check("dimension", "unit_amounts")?;
         for (place, row) in self.unit_amounts.iter().enumerate() {
-            let at = format!("unit_amounts[{place}].unit_amount");
-            check_bounds(at, row.unit_amount.number())?;
+            let at = |field: &str| format!("unit_amounts[{place}].{field}");
+            check_bounds(at("unit_amount"), row.unit_amount.number())?;
+            check_text(at("display_name"), &row.display_name)?;
         }
         Ok(())
     }

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     DeclaredCells, Part, PartOf, Quantity, Rates, Rating,
     cells::{check_pair, pair},
+    check_text,
 };
 use crate::{
-    Decimal, Error, PropertyName, WrittenDecimal,
+    Decimal, Error, PropertyName, WrittenDecimal, limits,
     price::{check_bounds, check_not_negative},
 };
 
@@ -76,6 +77,12 @@ impl MatrixWithThresholdDiscounts {
         seen: &mut BTreeSet<usize>,
     ) -> Result<(), Error> {
         check_not_negative(&at("threshold_amount"), group.threshold_amount.number())?;
+        check_text(at("description"), group.description.as_deref().unwrap_or_default())?;
+        let (found, most) = (group.cell_coordinates.len(), limits::MATRIX_VALUE_BYTES);
+        if found > most {
+            let message = format!("found {found} bytes, expected at most {most}");
+            return Err(Error::invalid(at("cell_coordinates"), message));
+        }
         for (field, part) in [
             ("below_threshold_discount_percentage", &group.below_threshold_discount_percentage),
             ("above_threshold_discount_percentage", &group.above_threshold_discount_percentage),

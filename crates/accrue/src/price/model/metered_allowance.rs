@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{DeclaredCells, Part, Quantity, Rates, Rating};
+use super::{DeclaredCells, Part, Quantity, Rates, Rating, check_text};
 use crate::{Decimal, Error, PropertyName, WrittenDecimal, price::check_bounds};
 
 /// One amount for every unit of one value of a property above the units of another one (price models 4.11).
@@ -55,9 +55,11 @@ impl Rates for MeteredAllowance {
             ("consumption_display_name", self.consumption_display_name.as_ref()),
             ("allowance_display_name", self.allowance_display_name.as_ref()),
         ] {
-            if text.is_some_and(String::is_empty) {
+            let Some(text) = text else { continue };
+            if text.is_empty() {
                 return Err(Error::invalid(field, "found an empty text"));
             }
+            check_text(field, text)?;
         }
         Ok(())
     }

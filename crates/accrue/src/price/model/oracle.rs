@@ -253,7 +253,7 @@ proptest! {
 
     #[test]
     fn matrix(
-        amounts in prop::collection::vec(-50_i64..1_000, 1..8),
+        amounts in prop::collection::vec(-50_i64..1_000, 2..8),
         events in prop::collection::vec((0_usize..8, 0_u32..50), 0..30),
     ) {
         matrix_agrees(&amounts, &events);

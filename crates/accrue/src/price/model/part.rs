@@ -71,6 +71,9 @@ pub struct Grouping {
     pub value: Option<String>,
 }
 
+/// Name of what a minimum of a model adds.
+const MINIMUM: &str = "Minimum";
+
 impl Part {
     /// Prices so many units.
     pub(super) fn new(of: PartOf, quantity: Decimal, unit_amount: &Decimal) -> Self {
@@ -93,6 +96,17 @@ impl Part {
     /// Prices so many units under a name.
     pub(super) fn named(name: impl Into<String>, quantity: Decimal, unit_amount: &Decimal) -> Self {
         Self { name: Some(name.into()), ..Self::new(PartOf::Named, quantity, unit_amount) }
+    }
+
+    /// Makes what a minimum of the model adds (price models 1.6).
+    pub(super) fn minimum(top_up: &Decimal) -> Self {
+        Self::named(MINIMUM, Decimal::from(1), top_up)
+    }
+
+    /// Tells whether it is what a minimum of the model adds, of the last part of an amount.
+    pub(crate) fn is_minimum(&self) -> bool {
+        let is_of_all = self.of == PartOf::Named && self.grouping.is_none();
+        is_of_all && self.name.as_deref() == Some(MINIMUM)
     }
 
     /// Gives the units of one value of a property their share of an amount.

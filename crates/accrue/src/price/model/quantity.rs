@@ -103,7 +103,7 @@ impl Rating {
     pub(super) fn topped_up(mut self, top_up: Decimal) -> Self {
         if !top_up.is_zero() {
             self.amount += &top_up;
-            self.parts.push(Part::named("Minimum", Decimal::from(1), &top_up));
+            self.parts.push(Part::minimum(&top_up));
         }
         self
     }

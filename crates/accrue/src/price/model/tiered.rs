@@ -54,48 +54,55 @@ impl Tiered {
     }
 }
 
-impl Tiered {
-    /// Returns each tier with its lower bound: where the one before ends.
-    fn bounded(&self) -> impl Iterator<Item = (Decimal, &Tier)> {
-        let ends = self.tiers.iter().map(|tier| tier.last_unit.clone().unwrap_or_default());
-        [Decimal::zero()].into_iter().chain(ends).zip(&self.tiers)
+/// Returns each tier with its lower bound: where the one before ends.
+fn bounded(tiers: &[Tier]) -> impl Iterator<Item = (Decimal, &Tier)> {
+    let ends = tiers.iter().map(|tier| tier.last_unit.clone().unwrap_or_default());
+    [Decimal::zero()].into_iter().chain(ends).zip(tiers)
+}
+
+/// Returns what tiers make of a quantity: each prices the units that lie in it, and one below zero costs nothing.
+pub(in crate::price) fn graduated(tiers: &[Tier], quantity: &Decimal) -> Decimal {
+    let reached = bounded(tiers).take_while(|(bound, _)| bound < quantity);
+    reached.map(|(bound, tier)| tier.units(&bound, quantity) * tier.unit_amount.number()).sum()
+}
+
+/// Refuses tiers that do not adjoin from zero on, with a last one that has no end.
+pub(in crate::price) fn check_graduated(tiers: &[Tier]) -> Result<(), Error> {
+    check_number_of_tiers(tiers.len())?;
+    let last = tiers.len().saturating_sub(1);
+    let mut before = Decimal::zero();
+    for (index, tier) in tiers.iter().enumerate() {
+        let at = |field: &str| format!("tiers[{index}].{field}");
+        tier.check(&before, at)?;
+        let wrong = match (&tier.last_unit, index == last) {
+            (None, true) => None,
+            (None, false) => Some("found none, which only the last tier may have".to_owned()),
+            (Some(end), true) => Some(format!("found {end}, expected none: it is the last")),
+            (Some(end), false) => {
+                before = end.clone();
+                None
+            }
+        };
+        if let Some(message) = wrong {
+            return Err(Error::invalid(at("last_unit"), message));
+        }
     }
+    Ok(())
 }
 
 impl Rates for Tiered {
     fn check(&self) -> Result<(), Error> {
-        check_number_of_tiers(self.tiers.len())?;
-        let last = self.tiers.len().saturating_sub(1);
-        let mut before = Decimal::zero();
-        for (index, tier) in self.tiers.iter().enumerate() {
-            let at = |field: &str| format!("tiers[{index}].{field}");
-            tier.check(&before, at)?;
-            let wrong = match (&tier.last_unit, index == last) {
-                (None, true) => None,
-                (None, false) => Some("found none, which only the last tier may have".to_owned()),
-                (Some(end), true) => Some(format!("found {end}, expected none: it is the last")),
-                (Some(end), false) => {
-                    before = end.clone();
-                    None
-                }
-            };
-            if let Some(message) = wrong {
-                return Err(Error::invalid(at("last_unit"), message));
-            }
-        }
-        Ok(())
+        check_graduated(&self.tiers)
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
         let quantity = quantity.billable();
-        let parts = self.bounded().map(|(bound, tier)| tier.rate(&bound, &quantity));
+        let parts = bounded(&self.tiers).map(|(bound, tier)| tier.rate(&bound, &quantity));
         Rating::of(parts.collect())
     }
 
     fn amount(&self, quantity: &Quantity) -> Decimal {
-        let quantity = quantity.billable();
-        let reached = self.bounded().take_while(|(bound, _)| *bound < quantity);
-        reached.map(|(bound, tier)| tier.units(&bound, &quantity) * tier.unit_amount.number()).sum()
+        graduated(&self.tiers, &quantity.billable())
     }
 
     fn is_prorated(&self) -> bool {

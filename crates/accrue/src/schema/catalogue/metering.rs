@@ -49,7 +49,7 @@ tables! {
         scan account_heads();
     }
 
-    /// Subscriptions that a customer's events may still count for.
+    /// Subscriptions of a customer that events may still count for.
     active_subscriptions(account, customer: CustomerId)
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
 

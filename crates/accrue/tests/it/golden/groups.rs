@@ -2,14 +2,19 @@ use accrue::{
     PropertyName, WrittenDecimal,
     metric::Metric,
     price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
+    subscription::NewSubscription,
 };
 
-use crate::support::{
-    fixture::{Fixture, event, run},
-    priced::cost_alert,
+use crate::{
+    support::{
+        fixture::{Fixture, event, run},
+        priced::cost_alert,
+    },
+    usage_customers::of,
 };
 
-/// A customer whose usage is priced by user, and watched.
+/// A customer whose usage is priced by user, and watched: by one subscription as its own, and by another one as that of
+/// a list.
 pub(super) fn used(fixture: &Fixture, sum: &Metric) {
     let written = |text: &str| WrittenDecimal::parse(text).unwrap();
     let tier = |bound, amount| LowerBoundTier {
@@ -25,8 +30,12 @@ pub(super) fn used(fixture: &Fixture, sum: &Metric) {
     let price = NewPrice { charge, ..fixture.usage_at("1", sum) };
     let plan = fixture.priced_plan([price.into()]);
     let customer = fixture.customer("groups").id;
-    let subscription = fixture.subscribe(customer, &plan);
-    run(fixture.account.create_subscription_alert(subscription.id, cost_alert(&["1000"]))).unwrap();
+    let mut listed = NewSubscription::new(customer, plan.id);
+    listed.usage_customers = Some(of(&[customer]));
+    for subscription in [fixture.subscribe(customer, &plan), fixture.create(listed)] {
+        let alert = cost_alert(&["1000"]);
+        run(fixture.account.create_subscription_alert(subscription.id, alert)).unwrap();
+    }
     let now = accrue::Clock::now(&fixture.clock);
     let mut event = event("groups", "of a user", now, "12");
     let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));

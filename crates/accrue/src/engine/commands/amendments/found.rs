@@ -53,7 +53,7 @@ pub(super) async fn find_event(tx: &mut Transaction<'_>, key: &EventKey) -> Resu
     let customers: BTreeSet<_> = entry.slots.iter().map(of).collect();
     tx.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
     for customer in customers {
-        current::current_head(tx, customer).await?;
+        current::current_subscribers(tx, customer).await?;
     }
     let (mut asked, mut first) = (BTreeSet::new(), None);
     for slot in &entry.slots {
@@ -86,9 +86,10 @@ pub(super) async fn check_open(
     at: Timestamp,
 ) -> Result<(), Stop> {
     let oldest_taken = rows::account::oldest_taken(tx).await?;
-    for entry in rows::subscriptions::every_subscription(tx, customer_id).await? {
+    for entry in rows::subscriptions::every_counting(tx, customer_id).await? {
         if current::is_behind(tx, &entry).await? {
-            return Err(Stop::First(vec![Owner::Customer(customer_id)]));
+            let subscriber = entry.subscription.customer_id;
+            return Err(Stop::First(vec![Owner::Customer(subscriber)]));
         }
         let subscription = &entry.subscription;
         let Some(period) = subscription.periods().containing(at) else { continue };

@@ -39,13 +39,14 @@ pub(in crate::engine) async fn sort<'a>(
     batch: &'a [Incoming],
     into: Option<&Backfill>,
 ) -> Result<Sorted<'a>, Stop> {
-    let (customers, footprints) = customers(tx, batch).await?;
+    let (customers, subscribers, footprints) = customers(tx, batch).await?;
     let found = customers.values().filter_map(|found| match found {
         Found::Known(id) => Some(IdOr::Id(*id)),
         Found::Reserved(_, external) => Some(IdOr::External((*external).clone())),
         Found::Unknown => None,
     });
-    tx.lock(&found.collect::<Vec<_>>()).await?;
+    let subscribers = subscribers.into_iter().map(IdOr::Id);
+    tx.lock(&found.chain(subscribers).collect::<Vec<_>>()).await?;
     let slots: Vec<_> =
         events(batch).map(|event| schema::event_key(tx.account, &event.idempotency_key)).collect();
     // A backfill may bring an event that is there already, and one of another request may come in this commit too.
@@ -153,11 +154,11 @@ impl Found<'_> {
 
 type Customers<'a> = HashMap<&'a IdOr<CustomerId>, Found<'a>, RandomState>;
 
-/// Finds the customers that a batch names.
+/// Finds the customers that a batch names, and those whose subscriptions count the usage of some.
 async fn customers<'a>(
     tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
-) -> Result<(Customers<'a>, Footprints<'a>), Error> {
+) -> Result<(Customers<'a>, Vec<CustomerId>, Footprints<'a>), Error> {
     let account = tx.account;
     let mut named: Vec<_> = {
         let mut asked = HashSet::<_, RandomState>::default();
@@ -203,6 +204,7 @@ async fn customers<'a>(
         (*id, rows)
     });
     let guards = tx.guards_with::<CustomerHead>(rows.collect::<Vec<_>>()).await?;
+    let mut subscribers = Vec::new();
     for ((name, id, alias), guard) in ids.into_iter().zip(guards) {
         let is_known = match alias {
             Some(alias) => {
@@ -214,10 +216,12 @@ async fn customers<'a>(
                 entry.is_some_and(|entry: CustomerEntry| entry.deleted_at.is_none())
             }
         };
-        if guard.head(tx)?.accepted == 0 {
+        let head = guard.head(tx)?;
+        subscribers.extend(&head.counted_by);
+        if head.accepted == 0 {
             footprints.begin(name, id);
         }
         customers.insert(name, if is_known { Found::Known(id) } else { Found::Unknown });
     }
-    Ok((customers, footprints))
+    Ok((customers, subscribers, footprints))
 }

@@ -1,6 +1,6 @@
 //! Changes of billing periods by a correction.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::{
         time::corrections,
     },
     limits,
-    usage::{Day, Total},
+    usage::Day,
 };
 
 /// Change of a billing period of a subscription that an operation would correct.
@@ -54,7 +54,7 @@ pub(super) struct PeriodFigures {
     customer_id: CustomerId,
     subscription_id: SubscriptionId,
     timeframe: Timeframe,
-    total: Total,
+    usage: BTreeMap<MetricId, Decimal>,
     currency: PricingUnit,
     cost: Decimal,
 }
@@ -63,10 +63,10 @@ impl PeriodChange {
     /// Compares the same billing periods: those of which something has moved.
     pub(super) fn between(before: Vec<PeriodFigures>, after: Vec<PeriodFigures>) -> Vec<Self> {
         let changes = before.into_iter().zip(after).filter_map(|(before, after)| {
-            let metrics = before.total.metrics.keys().chain(after.total.metrics.keys());
+            let metrics = before.usage.keys().chain(after.usage.keys());
             let metrics: BTreeSet<_> = metrics.copied().collect();
             let usage = metrics.into_iter().filter_map(|metric_id| {
-                let of = |figures: &PeriodFigures| figures.total.figure(metric_id);
+                let of = |figures: &PeriodFigures| figures.usage.get(&metric_id).cloned();
                 let (before, after) = (of(&before), of(&after));
                 (before != after).then_some(UsageChange { metric_id, before, after })
             });
@@ -138,20 +138,27 @@ pub(super) async fn period_figures(
     timeframe: Timeframe,
 ) -> Result<Vec<PeriodFigures>, Error> {
     let mut found = Vec::new();
-    for customer_id in customers.iter().copied() {
-        for entry in rows::subscriptions::every_subscription(tx, customer_id).await? {
+    let metrics = rows::metrics::meters(tx).await?.only_metrics().metrics;
+    let mut seen = BTreeSet::new();
+    for customer_id in customers {
+        for entry in rows::subscriptions::every_counting(tx, *customer_id).await? {
             let of = &entry.subscription;
+            if !seen.insert(of.id) {
+                continue;
+            }
             let currency = PricingUnit::from(of.currency);
             let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
             for period in periods {
                 let total = periods::billing_total(tx, &entry, period).await?;
+                let figure = |id| Some((id, total.figure(of.usage_cell(id))?));
+                let usage = metrics.iter().filter_map(|metric| figure(metric.id));
                 let costs = costs::costs(tx, &entry, &[period], &currency).await?;
                 let cost = costs.into_iter().next().map(|cost| cost.total);
                 found.push(PeriodFigures {
-                    customer_id,
+                    customer_id: of.customer_id,
                     subscription_id: entry.subscription.id,
                     timeframe: period,
-                    total,
+                    usage: usage.collect(),
                     currency: currency.clone(),
                     cost: cost.ok_or_else(|| Error::corrupt("a period has no cost"))?,
                 });

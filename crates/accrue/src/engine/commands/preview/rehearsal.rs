@@ -12,7 +12,7 @@ use crate::{
     engine::{
         commands::preview::period,
         kernel::{Command, Stop, Transaction, Work},
-        rows,
+        rows::{self, usage_customers},
         time::{
             corrections::{Step, Stepped},
             transitions::ApplyTransitions,
@@ -54,6 +54,7 @@ impl Rehearsal {
             // otherwise.
             let backfill = rows::backfills::backfill(tx, id).await?;
             let customers = period::corrected_customers(tx, &backfill).await?;
+            let customers = with_subscribers(tx, customers).await?;
             self.apply_transitions(tx, &customers).await?;
             let before = period::period_figures(tx, &customers, backfill.timeframe).await?;
             self.apply_and_run(tx, work).await?;
@@ -146,15 +147,21 @@ async fn apply_transitions(
     customers: &[CustomerId],
 ) -> Result<(), Error> {
     for customer in customers {
-        loop {
-            match ended((Step { customer: *customer }).run(tx).await)? {
-                Stepped::On { .. } => {}
-                Stepped::First(until) => apply_until(tx, &[*customer], until).await?,
-                Stepped::Done => break,
-            }
-        }
+        correct(tx, *customer).await?;
     }
     apply_until(tx, customers, Timestamp::MAX).await
+}
+
+/// Takes all steps of the corrections of a customer, in the transaction.
+async fn correct(tx: &mut Transaction<'_>, customer: CustomerId) -> Result<(), Error> {
+    loop {
+        match ended((Step { customer }).run(tx).await)? {
+            Stepped::On { .. } => {}
+            Stepped::First(first, until) => apply_until(tx, &[first], until).await?,
+            Stepped::Other(other) => Box::pin(correct(tx, other)).await?,
+            Stepped::Done => return Ok(()),
+        }
+    }
 }
 
 async fn apply_until(
@@ -163,6 +170,18 @@ async fn apply_until(
     until: Timestamp,
 ) -> Result<(), Error> {
     ended((ApplyTransitions { customers, most: usize::MAX, until }).run(tx).await)
+}
+
+/// Adds those whose subscriptions count the usage of some customers.
+async fn with_subscribers(
+    tx: &mut Transaction<'_>,
+    customers: Vec<CustomerId>,
+) -> Result<Vec<CustomerId>, Error> {
+    let mut all = BTreeSet::new();
+    for customer in customers {
+        all.extend(usage_customers::subscribers(tx, customer).await?);
+    }
+    Ok(all.into_iter().collect())
 }
 
 const fn customer(owner: &Owner) -> Option<CustomerId> {

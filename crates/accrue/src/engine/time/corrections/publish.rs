@@ -56,7 +56,7 @@ async fn next_days(
     days: Timeframe,
 ) -> Result<Timeframe, Error> {
     let mut starts = Vec::new();
-    for entry in subscriptions::every_subscription(tx, customer).await? {
+    for entry in subscriptions::every_counting(tx, customer).await? {
         let periods = entry.subscription.periods();
         let first = periods.overlapping(days).take(limits::STEP_PERIODS.saturating_add(1));
         starts.extend(first.map(|period| Day::of(period.start().max(days.start())).start()));

@@ -119,7 +119,7 @@ pub(in crate::engine) async fn is_unmeasured(
     tx: &mut Transaction<'_>,
     head: &CustomerHead,
 ) -> Result<bool, Error> {
-    if head.accepted == 0 {
+    if head.accepted == 0 && !head.counts_others {
         return Ok(false);
     }
     Ok(head.measured < metrics::catalogue(tx).await?.revision)
@@ -171,6 +171,31 @@ pub(super) async fn end_correction(
     rows::corrections::put_own(tx, customer, &corrections).await
 }
 
+/// What comes next for a customer: its events are measured before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    Measuring,
+    Correction(Correction),
+}
+
+/// Returns what comes next for a customer, of what is due or under way.
+pub(super) async fn next_due(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Option<Due>, Error> {
+    let corrections = rows::corrections::own(tx, customer).await?;
+    if let Some(progress) = &corrections.progress {
+        return Ok(Some(progress.correction().map_or(Due::Measuring, Due::Correction)));
+    }
+    let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
+    if is_unmeasured(tx, &head).await? {
+        return Ok(Some(Due::Measuring));
+    }
+    let own = corrections.scheduled.first().copied().filter(|of| of.at <= tx.now);
+    let of_all = next_of_all(tx, customer).await?;
+    Ok(own.into_iter().chain(of_all).min().map(Due::Correction))
+}
+
 /// Tells whether a customer is to be corrected now, or is being.
 pub(in crate::engine) async fn is_to_be_corrected(
     tx: &mut Transaction<'_>,
@@ -181,6 +206,7 @@ pub(in crate::engine) async fn is_to_be_corrected(
     let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= tx.now);
     Ok(corrections.progress.is_some()
         || is_own_scheduled
+        || corrections.of_others.values().any(|at| *at <= tx.now)
         || is_unmeasured(tx, &head).await?
         || next_of_all(tx, customer).await?.is_some())
 }

@@ -4,12 +4,12 @@
 use async_trait::async_trait;
 
 use crate::{
-    CustomerId, Error, Timestamp,
+    CustomerId, Error, IdOr, Timestamp,
     engine::{
         kernel::{Command, Stop, Transaction},
-        rows::{self, active, metrics},
+        rows::{self, active, metrics, usage_customers},
         time::{
-            corrections::{build, clean_up, measure, publish, schedule},
+            corrections::{build, clean_up, families, measure, publish, schedule},
             transitions,
         },
     },
@@ -26,8 +26,11 @@ pub(in crate::engine) struct Step {
 pub(in crate::engine) enum Stepped {
     /// There may be another one. It has done so much work.
     On { work: usize },
-    /// The transitions of the customer up to an instant come first.
-    First(Timestamp),
+    /// The transitions of a customer up to an instant come first: of this one, or of one whose subscription counts its
+    /// usage.
+    First(CustomerId, Timestamp),
+    /// Another customer of its family is to be corrected first.
+    Other(CustomerId),
     /// Nothing was left to do.
     Done,
 }
@@ -44,16 +47,24 @@ impl Command for Step {
         let customer = self.customer;
         tx.lock(&[customer.into()]).await?;
         let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
+        let subscribers = usage_customers::subscribers(tx, customer).await?;
+        tx.lock(&subscribers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
         let corrections = rows::corrections::own(tx, customer).await?;
         let progress = match corrections.progress {
             Some(progress) => progress,
             None => match next_progress(tx, customer, &corrections).await? {
                 Some(progress) => progress,
-                None => return Ok(Stepped::Done),
+                None => {
+                    let other = families::first_of_others(tx, customer).await?;
+                    return Ok(other.map_or(Stepped::Done, Stepped::Other));
+                }
             },
         };
         let progress = match progress {
             Progress::Measuring { revision, behind } => {
+                if let Some(other) = families::unmeasured(tx, customer).await? {
+                    return Ok(Stepped::Other(other));
+                }
                 measure::measure(tx, customer, &head, revision, behind).await?
             }
             Progress::Totalling { revision, behind } => {
@@ -63,8 +74,13 @@ impl Command for Step {
                 Some(build::build(tx, customer, &head, correction, behind).await?)
             }
             Progress::Built { correction, until } => {
-                if transitions::has_transitions_until(tx, customer, correction.at).await? {
-                    return Ok(Stepped::First(correction.at));
+                if let Some(other) = families::earlier(tx, customer, correction).await? {
+                    return Ok(Stepped::Other(other));
+                }
+                for subscriber in subscribers {
+                    if transitions::has_transitions_until(tx, subscriber, correction.at).await? {
+                        return Ok(Stepped::First(subscriber, correction.at));
+                    }
                 }
                 publish::publish(tx, customer, correction, until).await?
             }
