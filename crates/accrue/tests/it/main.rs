@@ -68,6 +68,7 @@ mod fees;
 mod footprints;
 mod given_back;
 mod golden;
+mod groups_of_lists;
 mod idempotency;
 mod instants;
 mod interval_filters;

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use accrue::{
-    Clock as _, CustomerId, PropertyName, Timeframe, Timestamp,
+    Clock as _, CustomerId, PropertyName, Timeframe, Timestamp, WrittenDecimal,
     account::Configuration,
     backfill::NewBackfill,
     cost::CostQuery,
     credit::LedgerFilter,
     metric::Metric,
     plan::PlanPrice,
-    price::NewPrice,
+    price::{Charge, GroupedTiered, LowerBoundTier, MaxGroupTieredPackage, Model, NewPrice},
     subscription::{BillingAnchor, NewSubscription, Subscription, UsageCustomers},
     usage::{Amendment, Event, PropertyValue},
 };
@@ -122,6 +122,8 @@ impl World {
             NewPrice { name: name("users"), ..fixture.usage_at("3", &metrics[1]) },
             NewPrice { name: name("regions"), ..fixture.by_region(&metrics[2], 2) },
             NewPrice { name: name("credits"), ..in_credits },
+            by_user(&fixture, &metrics[0]),
+            NewPrice { currency: unit(CREDITS), ..largest_region(&fixture, &metrics[1]) },
         ];
         let plan = fixture.priced_plan(prices.map(PlanPrice::from));
         let ada = fixture.customer("ada").id;
@@ -185,12 +187,52 @@ impl World {
     }
 }
 
+fn property(name: &str) -> PropertyName {
+    PropertyName::parse(name).unwrap()
+}
+
+fn tiers(bound: &str, amounts: [&str; 2]) -> Vec<LowerBoundTier> {
+    let written = |text: &str| WrittenDecimal::parse(text).unwrap();
+    let tiers = ["0", bound].into_iter().zip(amounts).map(|(bound, amount)| LowerBoundTier {
+        tier_lower_bound: written(bound),
+        unit_amount: written(amount),
+    });
+    tiers.collect()
+}
+
+/// Tiers of each user, which invoices show by region.
+fn by_user(fixture: &Fixture, metric: &Metric) -> NewPrice {
+    let model =
+        GroupedTiered { grouping_key: property("user"), tiers: tiers("30", ["0.2", "0.1"]) };
+    NewPrice {
+        name: name("by user"),
+        charge: Charge::Usage { metric_id: metric.id, model: Model::GroupedTiered(model) }.into(),
+        invoice_grouping_key: Some(property("region")),
+        ..fixture.usage_at("1", metric)
+    }
+}
+
+/// The region that the most users were in.
+fn largest_region(fixture: &Fixture, metric: &Metric) -> NewPrice {
+    let model = MaxGroupTieredPackage {
+        grouping_key: property("region"),
+        package_size: 1,
+        tiers: tiers("1", ["7", "2"]),
+    };
+    let model = Model::MaxGroupTieredPackage(model);
+    NewPrice {
+        name: name("largest region"),
+        charge: Charge::Usage { metric_id: metric.id, model }.into(),
+        ..fixture.usage_at("1", metric)
+    }
+}
+
 fn properties(n: u32, user: u8) -> accrue::usage::Properties {
     let n = PropertyValue::from(number(&n.to_string()));
     let region = PropertyValue::from(format!("region {}", user % 3).as_str());
     let user = PropertyValue::from(user.to_string().as_str());
     let all = [("n", n), ("region", region), ("user", user)];
-    all.map(|(name, value)| (PropertyName::parse(name).unwrap(), value)).into_iter().collect()
+    all.map(|(name, value)| (property(name), value)).into_iter().collect()
 }
 
 /// Takes a step in a world. Returns whether it was taken.
