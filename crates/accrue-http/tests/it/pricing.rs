@@ -5,6 +5,7 @@
 
 mod cells;
 mod entry;
+mod groups;
 mod page;
 mod plot;
 mod scalar;
@@ -31,6 +32,12 @@ const FAMILIES: &[(&str, &str, &[Entry])] = &[
         "Usage is told apart by what its events say of it, such as a region. The values that have prices of \
          their own are part of the model; all others share one, or are free.",
         cells::ENTRIES,
+    ),
+    (
+        "By groups",
+        "Usage is told apart by the values of a property, such as a user or a project, whichever values there are: each is \
+         rated by itself. A billing period has at most 1,000 of them.",
+        groups::ENTRIES,
     ),
 ];
 
