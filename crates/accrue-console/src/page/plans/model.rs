@@ -13,7 +13,8 @@ use super::{ROWS, more};
 use crate::view::number::{grouped, money};
 
 /// Ends of the names of fields that are amounts.
-const AMOUNTS: [&str; 5] = ["amount", "unit_price", "per_unit", "unit_rate", "charge"];
+const AMOUNTS: [&str; 7] =
+    ["amount", "unit_price", "per_unit", "unit_rate", "charge", "minimum", "allowance"];
 
 /// Ends of the names of fields that are other numbers.
 const NUMBERS: [&str; 6] = ["bound", "size", "allocation", "factor", "threshold", "percent"];
