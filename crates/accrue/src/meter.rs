@@ -92,38 +92,6 @@ pub(crate) struct SumId(Uuid);
 #[serde(transparent)]
 pub(crate) struct CellHash(Uuid);
 
-/// Id of customers whose usage is added up together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PoolId(Uuid);
-
-impl PoolId {
-    /// Returns the id of some customers, by their ids in order.
-    pub(crate) fn of<'a>(customers: impl Iterator<Item = &'a [u8; 16]>) -> Self {
-        let mut hash = Sha256::new_with_prefix("customers");
-        customers.for_each(|id| hash.update(id));
-        Self(first_half(hash))
-    }
-
-    /// Returns the cell in which their usage adds up what is in a cell of each of them.
-    pub(crate) fn cell(self, cell: CellId) -> CellId {
-        CellId::Cell(CellHash(self.hash(cell.as_bytes())))
-    }
-
-    /// Returns the meter whose groups add up what is in those of a meter of each of them.
-    pub(crate) fn meter(self, meter: MeterId) -> MeterId {
-        MeterId(self.hash(meter.as_bytes()))
-    }
-
-    /// Returns what some rules make of those groups.
-    pub(crate) fn sum(self, sum: SumId) -> SumId {
-        SumId(self.hash(sum.0.as_bytes()))
-    }
-
-    fn hash(self, of: &[u8; 16]) -> Uuid {
-        first_half(Sha256::new_with_prefix(self.0.as_bytes()).chain_update(of))
-    }
-}
-
 impl MeterId {
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
-use super::{CellId, InGroup, MeterId, PoolId, SumId};
+use super::{CellHash, CellId, InGroup, MeterId, SumId, first_half};
 use crate::{CustomerId, Error, limits};
 
 /// Customers whose usage counts together, as if it were one customer's (subscriptions 1.5).
@@ -132,6 +134,38 @@ impl Source {
     }
 }
 
+/// Id of customers whose usage is added up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PoolId(Uuid);
+
+impl PoolId {
+    /// Returns the id of some customers, by their ids in order.
+    fn of<'a>(customers: impl Iterator<Item = &'a [u8; 16]>) -> Self {
+        let mut hash = Sha256::new_with_prefix("customers");
+        customers.for_each(|id| hash.update(id));
+        Self(first_half(hash))
+    }
+
+    /// Returns the cell in which their usage adds up what is in a cell of each of them.
+    fn cell(self, cell: CellId) -> CellId {
+        CellId::Cell(CellHash(self.hash(cell.as_bytes())))
+    }
+
+    /// Returns the meter whose groups add up what is in those of a meter of each of them.
+    fn meter(self, meter: MeterId) -> MeterId {
+        MeterId(self.hash(meter.as_bytes()))
+    }
+
+    /// Returns what some rules make of those groups.
+    fn sum(self, sum: SumId) -> SumId {
+        SumId(self.hash(sum.0.as_bytes()))
+    }
+
+    fn hash(self, of: &[u8; 16]) -> Uuid {
+        first_half(Sha256::new_with_prefix(self.0.as_bytes()).chain_update(of))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +187,7 @@ mod tests {
         found.sort();
         found.dedup();
         assert_eq!(found.len(), all.len() * cells.len());
-        let meter = MeterId(uuid::Uuid::from_u128(1));
+        let meter = MeterId(Uuid::from_u128(1));
         let values = vec![Some("ada".to_owned())];
         let places = all.each_ref().map(|of| {
             let place = of.place(InGroup { cell: cells[0], group: Some((meter, &values)) });

@@ -412,9 +412,8 @@ impl Cumulative {
 impl RunningMember {
     fn new(interval: &RatedInterval, member: &Member, until: Until, used: &Used<'_>) -> Self {
         if interval.is_fee() {
-            let line = interval.charged(member, used, until).line;
-            let is_charged = line.charges > 0;
-            let subtotal = line.subtotal;
+            let Line { subtotal, charges, .. } = interval.charged(member, used, until).line;
+            let is_charged = charges > 0;
             let (spent, rated) = (subtotal.clone(), subtotal.clone());
             return Self { spent, subtotal, rated, is_charged, ..Self::default() };
         }
