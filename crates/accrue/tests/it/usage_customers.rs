@@ -445,3 +445,23 @@ fn subscriptions_1_5_corrections_of_a_family_come_in_the_order_of_their_instants
     assert!(!expected.is_empty());
     assert_eq!(bill(false), expected);
 }
+
+#[test]
+fn subscriptions_1_5_a_subscription_has_few_different_lists() {
+    let of = family();
+    let Family { parent, a, b, .. } = of;
+    let subscription = of.subscribe(Some(&[parent, a, b]));
+    let metric = block_on(of.fixture.account.fetch_metric(of.metric)).unwrap();
+    let add = |customers: &[CustomerId]| {
+        let price =
+            run(of.fixture.account.create_price(of.fixture.usage_at("1", &metric))).unwrap();
+        let new = NewPriceInterval::new(price.id, at("2026-03-01T00:00:00Z"));
+        let add = vec![NewPriceInterval { usage_customers: Some(self::of(customers)), ..new }];
+        let changes = IntervalChanges { add, ..IntervalChanges::default() };
+        of.fixture.account.change_intervals(subscription.id, changes)
+    };
+    for customers in [&[a][..], &[b], &[parent, a], &[parent, b], &[a]] {
+        run(add(customers)).unwrap();
+    }
+    constraint(refused(&of.fixture, add(&[a, b])), "6 different lists of customers");
+}
