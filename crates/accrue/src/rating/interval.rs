@@ -3,8 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Decimal, Timeframe, Timestamp,
     expression::Expression,
-    meter::CellId,
-    meter::Source,
+    meter::{CellId, Source},
     price::{BillingMode, Cycle, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
 };
