@@ -27,5 +27,5 @@ for _ in {1..100}; do
   [[ -n "$url" ]] && break
   sleep 0.1
 done
-curl -sS --fail "$url/v1/ping" -H 'Authorization: Bearer secret' >/dev/null
+curl -sS --fail "$url/ping" -H 'Authorization: Bearer secret' >/dev/null
 echo "$program is one file: $(stat -c %s "$program") bytes"

@@ -148,7 +148,7 @@ impl Side {
 /// Creates a customer with so many children whose usage counts for its subscription.
 async fn family(account: &Account, plan: PlanId, count: usize) -> Outcome<Vec<CustomerId>> {
     let new = || {
-        Ok::<_, accrue::Error>(NewCustomer::new(
+        Ok::<_, accrue::TextError>(NewCustomer::new(
             Name::parse("Ada")?,
             Email::parse("ada@example.com")?,
         ))

@@ -25,7 +25,7 @@ pub(super) fn subscribed(door: &Door, plan: &str, metric: &str) -> [String; 3] {
     door.create(&format!("/alerts/subscription_id/{counting}"), &alert);
     let credits = json!({"entry_type": "increment", "amount": 9, "currency": "credits"});
     door.create(&format!("/customers/{parent}/credits/ledger_entry"), &credits);
-    door.create("/ingest", &json!({"events": [event("of kid", BEGINNING, 3)]}));
+    door.create("/ingest", &json!({"events": [event("of-kid", BEGINNING, 3)]}));
     [parent, child, counting]
 }
 
@@ -46,7 +46,7 @@ fn event(key: &str, at: &str, n: u32) -> Value {
 
 pub(super) fn writes(Scene { parent, child, counting, buyer, .. }: &Scene) -> Vec<Case> {
     let events = json!({"events": [
-        event("kid 1", "2026-03-10T11:45:00Z", 4), event("kid 2", "2026-03-10T11:46:00Z", 4),
+        event("kid-1", "2026-03-10T11:45:00Z", 4), event("kid-2", "2026-03-10T11:46:00Z", 4),
     ]});
     let amended = json!({
         "event_name": "call", "timestamp": BEGINNING, "properties": {"n": 40},
@@ -62,7 +62,7 @@ pub(super) fn writes(Scene { parent, child, counting, buyer, .. }: &Scene) -> Ve
     };
     vec![
         case("POST /ingest", "/ingest".to_owned(), &events, 200),
-        case("PUT /events/{event_id}", "/events/of kid".to_owned(), &amended, 200),
+        case("PUT /events/{event_id}", "/events/of-kid".to_owned(), &amended, 200),
         case("POST /customers", "/customers".to_owned(), &child_of(parent, "another"), 201),
         case("PUT /customers/{customer_id}", format!("/customers/{parent}"), &more, 200),
         case("DELETE /customers/{customer_id}", format!("/customers/{child}"), &Value::Null, 204),

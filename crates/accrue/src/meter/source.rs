@@ -11,11 +11,11 @@ use crate::{CustomerId, Error, limits};
 /// # use accrue::CustomerId;
 /// use accrue::subscription::UsageCustomers;
 ///
-/// # let ada = CustomerId::parse("01890a5d-ac96-774b-bcce-b302099a8057")?;
+/// # let ada: CustomerId = "01890a5d-ac96-774b-bcce-b302099a8057".parse()?;
 /// let customers = UsageCustomers::new([ada, ada])?;
 /// assert_eq!(customers.ids(), [ada]);
 /// assert!(UsageCustomers::new([]).is_err());
-/// # Ok::<(), accrue::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Vec<CustomerId>", into = "Vec<CustomerId>")]

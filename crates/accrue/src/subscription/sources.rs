@@ -3,8 +3,7 @@ use std::collections::BTreeSet;
 use super::{PriceInterval, Subscription};
 use crate::{
     CustomerId, MetricId,
-    meter::CellId,
-    meter::{Source, UsageCustomers},
+    meter::{CellId, Source, UsageCustomers},
 };
 
 impl Subscription {
@@ -37,7 +36,8 @@ impl Subscription {
 
     /// Tells whether the usage of a customer counts for it.
     pub(crate) fn counts_usage_of(&self, customer: CustomerId) -> bool {
-        self.sources().iter().any(|of| of.includes(customer))
+        let is_own = customer == self.customer_id;
+        self.all_usage_customers().any(|of| of.map_or(is_own, |of| of.includes(customer)))
     }
 
     /// Tells whether usage of other customers counts for it, or not that of its own.

@@ -203,6 +203,8 @@ fn subscriptions_1_5_5_a_parent_has_at_most_100_children_and_a_customer_is_in_on
         let update = CustomerUpdate { hierarchy, ..CustomerUpdate::default() };
         fixture.account.update_customer(*parent, update)
     };
+    let too_many = refused(fixture, add(vec![*a; 101]));
+    assert_eq!(too_many.0, ErrorKind::RequestValidation, "{}", too_many.1);
     let more: Vec<_> = (0..98).map(|n| fixture.customer(&format!("child {n}")).id).collect();
     let after = run(add(more.clone())).unwrap();
     assert_eq!(after.hierarchy.children, [vec![*a, *b], more.clone()].concat());
@@ -444,4 +446,40 @@ fn subscriptions_1_5_corrections_of_a_family_come_in_the_order_of_their_instants
     let expected = bill(true);
     assert!(!expected.is_empty());
     assert_eq!(bill(false), expected);
+}
+
+#[test]
+fn subscriptions_1_5_a_subscription_has_few_different_lists() {
+    let of = family();
+    let Family { parent, a, b, .. } = of;
+    let subscription = of.subscribe(Some(&[parent, a, b]));
+    let metric = block_on(of.fixture.account.fetch_metric(of.metric)).unwrap();
+    let add = |customers: &[CustomerId]| {
+        let price =
+            run(of.fixture.account.create_price(of.fixture.usage_at("1", &metric))).unwrap();
+        let new = NewPriceInterval::new(price.id, at("2026-03-01T00:00:00Z"));
+        let add = vec![NewPriceInterval { usage_customers: Some(self::of(customers)), ..new }];
+        let changes = IntervalChanges { add, ..IntervalChanges::default() };
+        of.fixture.account.change_intervals(subscription.id, changes)
+    };
+    for customers in [&[a][..], &[b], &[parent, a], &[parent, b], &[a]] {
+        run(add(customers)).unwrap();
+    }
+    constraint(refused(&of.fixture, add(&[a, b])), "6 different lists of customers");
+}
+
+#[test]
+fn subscriptions_1_5_what_a_deleted_child_used_counts_on_and_nobody_lists_it_anew() {
+    let of = family();
+    let subscription = of.subscribe(Some(&[of.a, of.b]));
+    of.use_now("a", "1", "300");
+    of.use_now("b", "2", "100");
+    run(of.fixture.account.delete_customer(of.a)).unwrap();
+    of.use_now("b", "3", "100");
+    assert_eq!(of.total(&subscription), "5");
+    // It stays where it is listed, and is no customer for other lists.
+    run(of.edit(&subscription, Patch::Set(self::of(&[of.a])))).unwrap();
+    assert_eq!(of.total(&subscription), "3");
+    let (kind, _) = refused(&of.fixture, of.subscribing(Some(&[of.a])));
+    assert_eq!(kind, ErrorKind::ResourceNotFound);
 }

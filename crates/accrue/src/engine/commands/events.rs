@@ -176,7 +176,8 @@ async fn applied(
     tx: &mut Transaction<'_>,
     families: &[Family],
 ) -> Result<Vec<Arc<CustomerTerms>>, Stop> {
-    let customers: BTreeSet<_> = families.iter().flat_map(|of| &of.subscribers).copied().collect();
+    let customers: BTreeSet<_> =
+        families.iter().flat_map(|of| of.subscribers.iter().copied()).collect();
     let all = terms::terms(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
     let mut behind = Vec::new();
     for of in &all {

@@ -73,6 +73,9 @@ pub(super) async fn note_usage_customers(
     before: Option<&Subscription>,
     after: &Subscription,
 ) -> Result<(), Stop> {
+    if after.has_usage_customers() {
+        check_sources(tx, after).await?;
+    }
     let subscriber = after.customer_id;
     let known = before.map(Subscription::listed_customers).unwrap_or_default();
     let mut new = after.listed_customers();
@@ -80,7 +83,6 @@ pub(super) async fn note_usage_customers(
     if new.is_empty() {
         return Ok(());
     }
-    check_sources(tx, after).await?;
     for id in &new {
         let found = entry(tx, *id).await?.ok_or_else(|| Error::not_found("customer", id))?;
         if found.hierarchy.parent != Some(subscriber) {

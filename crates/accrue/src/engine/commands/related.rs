@@ -43,6 +43,9 @@ impl Account {
     pub async fn related<N: Naming + ?Sized>(&self, named: &N) -> Result<Related, Error> {
         let mut names = Names::default();
         named.name(&mut names);
+        if names == Names::default() {
+            return Ok(Related::default());
+        }
         related(&mut self.reading(), names).await
     }
 }
@@ -75,7 +78,10 @@ impl<T: Naming + Send + Sync> Command for WithRelated<T> {
         let outcome = self.request.run(tx).await?;
         let mut names = Names::default();
         outcome.name(&mut names);
-        let related = related(tx, names).await?;
+        let related = match names == Names::default() {
+            true => Related::default(),
+            false => related(tx, names).await?,
+        };
         Ok((outcome, related))
     }
 }

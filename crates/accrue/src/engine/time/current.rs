@@ -35,7 +35,7 @@ pub(in crate::engine) async fn current_subscribers(
     tx: &mut Transaction<'_>,
     id: CustomerId,
 ) -> Result<(), Stop> {
-    current_head(tx, id).await?;
+    tx.lock(&[id.into()]).await?;
     let subscribers = usage_customers::subscribers(tx, id).await?;
     tx.lock(&subscribers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
     current_heads(tx, &subscribers).await

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use smallvec::SmallVec;
+
 use crate::{
     CustomerId, IdOr,
     engine::kernel::{Stop, Transaction},
@@ -11,10 +13,10 @@ use crate::{
 /// Customers that have events in a batch, and those whose subscriptions these may count for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Family {
-    /// Customers that have events.
-    pub(super) members: BTreeSet<CustomerId>,
-    /// Customers that have the subscriptions.
-    pub(super) subscribers: BTreeSet<CustomerId>,
+    /// Customers that have events, in order.
+    pub(super) members: SmallVec<[CustomerId; 1]>,
+    /// Customers that have the subscriptions, in order.
+    pub(super) subscribers: SmallVec<[CustomerId; 1]>,
 }
 
 /// Sorts customers into families. The locks of all whose subscriptions their events may count for are held: one that was
@@ -28,16 +30,17 @@ pub(super) async fn families(
     for guard in tx.guards::<CustomerHead>(customers.iter().copied()).await? {
         let counted_by = &guard.head(tx)?.counted_by;
         is_shared |= !counted_by.is_empty();
-        let (members, mut subscribers) =
-            (BTreeSet::from([guard.of()]), BTreeSet::from([guard.of()]));
-        subscribers.extend(counted_by);
+        let members = SmallVec::from([guard.of()]);
+        let mut subscribers = members.clone();
+        subscribers.extend(counted_by.iter().copied());
+        subscribers.sort_unstable();
         families.push(Family { members, subscribers });
     }
     if !is_shared {
         return Ok(families);
     }
-    let all = families.iter().flat_map(|of| &of.subscribers);
-    tx.lock(&all.copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
+    let all = families.iter().flat_map(|of| of.subscribers.iter().copied());
+    tx.lock(&all.map(IdOr::Id).collect::<Vec<_>>()).await?;
     Ok(joined(families))
 }
 
@@ -45,11 +48,16 @@ pub(super) async fn families(
 fn joined(families: Vec<Family>) -> Vec<Family> {
     let mut joined: Vec<Family> = Vec::with_capacity(families.len());
     for mut family in families {
-        let is_apart = |of: &mut Family| of.subscribers.is_disjoint(&family.subscribers);
-        let related: Vec<_> = joined.extract_if(.., |of| !is_apart(of)).collect();
+        let is_related =
+            |of: &mut Family| of.subscribers.iter().any(|id| family.subscribers.contains(id));
+        let related: Vec<_> = joined.extract_if(.., is_related).collect();
         for of in related {
             family.members.extend(of.members);
             family.subscribers.extend(of.subscribers);
+        }
+        for ids in [&mut family.members, &mut family.subscribers] {
+            ids.sort_unstable();
+            ids.dedup();
         }
         joined.push(family);
     }
@@ -63,7 +71,7 @@ mod tests {
     #[test]
     fn families_with_a_subscriber_in_common_are_one() {
         let id = |byte| CustomerId::from_bytes([byte; 16]);
-        let set = |of: &[u8]| of.iter().map(|byte| id(*byte)).collect::<BTreeSet<_>>();
+        let set = |of: &[u8]| of.iter().map(|byte| id(*byte)).collect::<SmallVec<_>>();
         let family =
             |members: &[u8], of: &[u8]| Family { members: set(members), subscribers: set(of) };
         let alone = [family(&[1], &[1]), family(&[2], &[2, 9]), family(&[3], &[3, 8])];

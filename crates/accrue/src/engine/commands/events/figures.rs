@@ -1,6 +1,6 @@
 //! Figures that the events of a share are added to: read, moved event by event or together, and written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
@@ -384,37 +384,64 @@ impl SubscriberFigures {
     }
 }
 
+/// Rows of customers that are to be read, each with the place of its guard.
+#[derive(Default)]
+struct Rows {
+    guards: Vec<Guard<CustomerHead>>,
+    keys: Vec<(usize, Key)>,
+}
+
+impl Rows {
+    async fn add(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        customer: CustomerId,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> Result<(), Error> {
+        let at = self.guards.len();
+        self.guards.push(tx.guard(customer).await?);
+        self.keys.extend(keys.into_iter().map(|key| (at, key)));
+        Ok(())
+    }
+
+    /// Reads all of them in one call of the store.
+    async fn fetch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        let rows = self.keys.iter().filter_map(|(at, key)| Some((self.guards.get(*at)?, key)));
+        Guard::fetch(tx, rows.collect::<Vec<_>>()).await
+    }
+}
+
 /// Reads the rows that events are added to.
 pub(super) async fn fetch(tx: &mut Transaction<'_>, shares: &[Share<'_>]) -> Result<(), Error> {
-    let account = tx.account;
-    let mut all: Vec<(CustomerId, Key)> = Vec::new();
+    let (account, mut rows) = (tx.account, Rows::default());
     for share in shares {
         for member in &share.members {
             let id = member.customer_id;
             let head = tx.guard::<CustomerHead>(id).await?.head(tx)?;
-            let volume = |hour| volumes::volume_key(account, &head, id, hour);
-            let hours = member.hours().into_keys().filter_map(volume);
-            all.extend(hours.map(|key| (id, key)));
             let (slots, places) = (&member.bucket_slots, &member.places);
-            let keys = tallies::tally_keys(tx, &head, id, slots, places, Indexed::Yes);
-            all.extend(keys.into_iter().map(|key| (id, key)));
+            let mut keys = tallies::tally_keys(tx, &head, id, slots, places, Indexed::Yes);
+            let volume = |hour| volumes::volume_key(account, &head, id, hour);
+            keys.extend(member.hours().into_keys().filter_map(volume));
+            rows.add(tx, id, keys).await?;
         }
         for Subscriber { customer_id: id, moved } in &share.subscribers {
             let head = tx.guard::<CustomerHead>(*id).await?.head(tx)?;
+            let mut keys = Vec::new();
             for moved in moved {
                 let MovedPeriods { terms, billing, .. } = moved;
                 let (of, wanted) = (moved.subscribed(), moved.wanted());
-                let keys = periods::period_keys(account, &head, of, billing, wanted, tx.now);
-                all.extend(keys.into_iter().map(|key| (*id, key)));
+                keys.extend(periods::period_keys(account, &head, of, billing, wanted, tx.now));
                 for (source, cell, digest) in distinct_in(share, &terms.sources) {
-                    let slot = |of| schema::distinct_index(account, of, cell, &digest);
-                    let of = source.customers().iter();
-                    all.extend(of.map(|of| (*of, slot(*of).key().clone())));
+                    for customer in source.customers() {
+                        let slot = schema::distinct_index(account, *customer, cell, &digest);
+                        rows.add(tx, *customer, [slot.key().clone()]).await?;
+                    }
                 }
             }
+            rows.add(tx, *id, keys).await?;
         }
     }
-    fetch_rows(tx, &all).await
+    rows.fetch(tx).await
 }
 
 /// Reads the ledgers that events draw on, in as few calls of the store as for one.
@@ -422,29 +449,20 @@ pub(super) async fn fetch_ledgers(
     tx: &mut Transaction<'_>,
     shares: &[Share<'_>],
 ) -> Result<(), Error> {
-    let account = tx.account;
-    let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
+    let (account, mut ledgers, mut drawn) = (tx.account, Vec::new(), Rows::default());
     for subscriber in shares.iter().flat_map(|of| &of.subscribers) {
-        ledgers.extend(subscriber.units().into_iter().map(|unit| (subscriber.customer_id, unit)));
+        let customer_id = subscriber.customer_id;
+        ledgers.extend(subscriber.units().into_iter().map(|unit| (customer_id, unit)));
         for MovedPeriods { terms, billing, draws_in, .. } in &subscriber.moved {
             let id = terms.entry.subscription.id;
             for unit in draws_in {
                 let slot = |start| schema::drawn(account, id, start, unit).key().clone();
                 let starts = terms.entry.stretches_on(&terms.grid, billing, tx.now);
                 let starts: BTreeSet<_> = starts.into_keys().map(|key| key.start).collect();
-                drawn.extend(starts.into_iter().map(|at| (subscriber.customer_id, slot(at))));
+                drawn.add(tx, customer_id, starts.into_iter().map(slot)).await?;
             }
         }
     }
-    fetch_rows(tx, &drawn).await?;
+    drawn.fetch(tx).await?;
     ledgers::fetch_ledgers(tx, &ledgers).await
-}
-
-/// Reads rows of customers under their guards.
-async fn fetch_rows(tx: &mut Transaction<'_>, rows: &[(CustomerId, Key)]) -> Result<(), Error> {
-    let owners = rows.iter().map(|(of, _)| *of).collect::<BTreeSet<_>>();
-    let guards = tx.guards::<CustomerHead>(owners.iter().copied()).await?;
-    let guards: BTreeMap<_, _> = owners.into_iter().zip(&guards).collect();
-    let rows = rows.iter().filter_map(|(of, key)| Some((*guards.get(of)?, key)));
-    Guard::fetch(tx, rows.collect::<Vec<_>>()).await
 }

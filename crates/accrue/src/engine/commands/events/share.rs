@@ -163,7 +163,8 @@ impl<'a> Member<'a> {
 }
 
 impl<'a> Share<'a> {
-    /// Splits a batch by family. Within one, the order of the batch stays.
+    /// Splits a batch by family, with the terms of all subscribers, in the order of their ids. Within one, the order of
+    /// the batch stays.
     ///
     /// Refuses one that would take too much work: the comparisons of the metrics for each event, which
     /// are [few enough](limits::METRIC_TERMS) for the largest batch, and the additions of each for each
@@ -196,9 +197,10 @@ impl<'a> Share<'a> {
                 share.events.push(Taken { member: place, event, readings });
             }
         }
-        let terms: BTreeMap<_, _> = terms.iter().map(|of| (of.customer_id, of)).collect();
         for (share, family) in shares.iter_mut().zip(families) {
-            let own = family.subscribers.iter().filter_map(|id| terms.get(id).copied());
+            let terms_of =
+                |id| terms.get(terms.binary_search_by_key(id, |of| of.customer_id).ok()?);
+            let own = family.subscribers.iter().filter_map(terms_of);
             work = share.find_moved(tx, own, has_alerts, work).await?;
         }
         Ok(shares)

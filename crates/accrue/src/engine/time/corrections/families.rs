@@ -53,8 +53,8 @@ pub(super) async fn first_of_others(
 ) -> Result<Option<CustomerId>, Error> {
     let now = tx.now;
     let own = rows::corrections::own(tx, customer).await?;
-    let noted: Vec<_> = own.of_others.iter().filter(|(_, at)| **at <= now).collect();
-    let noted: BTreeSet<_> = noted.into_iter().map(|(id, _)| *id).collect();
+    let noted = own.of_others.into_iter().filter(|(_, at)| *at <= now).map(|(id, _)| id);
+    let noted: Vec<_> = noted.collect();
     let counted = usage_customers::counted(tx, customer).await?;
     let first = first_due(tx, noted.iter().copied().chain(counted).collect()).await?;
     if let Some((_, id)) = first {
