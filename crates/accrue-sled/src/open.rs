@@ -94,24 +94,28 @@ impl SledOptions {
             folder::make(&path)?;
         }
         make_ready(&path)?;
+        // What sled has opened is let go of before the directory is refused.
+        self.open_sled(&path, &mut marker).inspect_err(|_| wait_until_unlocked(&path))
+    }
+
+    fn open_sled(&self, path: &Path, marker: &mut Marker) -> Result<(Opened, DiskSync), Cause> {
         let config = sled::Config::new()
-            .path(&path)
+            .path(path)
             .segment_size(SEGMENT_BYTES)
             .cache_capacity(self.cache_bytes)
             // The writer alone flushes: a flush behind its back could fail behind its back.
             .flush_every_ms(None);
         // sled panics where its log is damaged in some ways.
         let db = catch_unwind(AssertUnwindSafe(|| config.open())).map_err(|_| Cause::Panic)??;
-        let ceiling = recover(&db, &marker)?;
-        let file =
-            folder::open_database(&path).map_err(io("the database file cannot be opened"))?;
+        let ceiling = recover(&db, marker)?;
+        let file = folder::open_database(path).map_err(io("the database file cannot be opened"))?;
         let rows = Rows::new(db, RowCache::new(self.row_cache_bytes));
         let mut sync = DiskSync::new(rows.clone(), file);
         // The name of the new snapshot first: sled has freed what only the one before it needs.
-        flush_names(&path).map_err(io("the directory cannot be flushed"))?;
+        flush_names(path).map_err(io("the directory cannot be flushed"))?;
         sync.sync().map_err(io("the database file cannot be flushed"))?;
         marker.note(ceiling)?;
-        Ok((Opened { path, rows, ceiling }, sync))
+        Ok((Opened { path: path.to_path_buf(), rows, ceiling }, sync))
     }
 }
 
@@ -191,7 +195,7 @@ fn stored_ceiling(db: &Db) -> Result<u64, Cause> {
 ///
 /// A thread of sled's pool may still hold the file for a moment, and with it the lock.
 pub(crate) fn wait_until_unlocked(path: &Path) {
-    const TRIES: u32 = 1_000;
+    const TRIES: u32 = 10_000;
     const PAUSE: Duration = Duration::from_millis(1);
     let Ok(file) = folder::open_database(path) else { return };
     for _ in 0..TRIES {
