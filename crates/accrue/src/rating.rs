@@ -5,6 +5,7 @@
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
+mod deferred;
 mod discounts;
 mod due;
 mod fees;

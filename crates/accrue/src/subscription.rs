@@ -80,8 +80,9 @@ pub(crate) use self::{
 };
 pub use crate::meter::UsageCustomers;
 use crate::{
-    Carried, Currency, CustomerId, Error, Metadata, Name, PlanId, SubscriptionId, Timestamp, Zone,
-    expression::Expression, limits, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Error, Metadata, Name, PlanId, SubscriptionId, Timeframe,
+    Timestamp, Zone, expression::Expression, limits, plan::PlanVersion, price::Cycle,
+    time::INSTANT,
 };
 
 /// Subscription: a customer on a version of a plan, from an instant on.
@@ -187,6 +188,16 @@ impl Subscription {
     #[must_use]
     pub fn periods_of_interval(&self, interval: &PriceInterval) -> BillingPeriods {
         self.grid_of(interval).within(interval.start_date, interval.end_date)
+    }
+
+    /// Returns the last period of one of its intervals where that ends within a cycle and its billing waits, and the
+    /// end of the cycle: the subscription's own, where that comes first (subscriptions 2.6).
+    pub(crate) fn deferred(&self, interval: &PriceInterval) -> Option<(Timeframe, Timestamp)> {
+        let end = interval.end_date.filter(|_| interval.can_defer_billing)?;
+        let last = end.saturating_sub(INSTANT);
+        let due = self.grid_of(interval).containing(last)?.end();
+        let period = self.periods_of_interval(interval).containing(last)?;
+        (end < due).then_some((period, due))
     }
 
     /// Returns the periods of one of its intervals over the whole life of the subscription.

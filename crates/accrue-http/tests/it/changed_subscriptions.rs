@@ -88,6 +88,51 @@ fn subscriptions_2_1_prices_are_added_with_all_that_an_interval_may_have() {
 }
 
 #[test]
+fn subscriptions_2_6_6_the_word_of_a_request_is_for_what_has_an_end_in_it() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({}));
+    let start = "2026-03-20T00:00:00Z";
+    let end = "2026-03-25T00:00:00Z";
+    let usage = || {
+        json!({
+            "name": "Calls", "item_id": shop.plan["prices"][0]["item"]["id"], "cadence": "monthly",
+            "model_type": "unit", "unit_config": {"unit_amount": "1"}, "currency": "EUR",
+            "billable_metric_id": shop.plan["prices"][0]["billable_metric"]["id"],
+        })
+    };
+    let new = |more: Value| {
+        let mut new = json!({"price": usage(), "start_date": start});
+        new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        new
+    };
+    let before = of["price_intervals"].as_array().unwrap().len();
+    let after = shop.change(
+        &of,
+        json!({
+            "can_defer_billing": true,
+            "add": [
+                new(json!({"end_date": end})),
+                new(json!({"end_date": end, "can_defer_billing": false})),
+                new(json!({"end_date": null, "can_defer_billing": null})),
+                new(json!({"can_defer_billing": true})),
+            ],
+        }),
+    );
+    let added = &after["price_intervals"].as_array().unwrap()[before..];
+    let defer: Vec<_> = added.iter().map(|of| of["can_defer_billing"].clone()).collect();
+    assert_eq!(defer, [true, false, false, true].map(Value::from));
+    let edit = |place: usize, more: Value| {
+        let mut edit = json!({"price_interval_id": added[place]["id"]});
+        edit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let after = shop.change(&of, json!({"can_defer_billing": true, "edit": [edit]}));
+        after["price_intervals"].as_array().unwrap()[before + place]["can_defer_billing"].clone()
+    };
+    assert_eq!(edit(1, json!({"fixed_fee_quantity_transitions": null})), false);
+    assert_eq!(edit(1, json!({"end_date": end})), true);
+    assert_eq!(edit(0, json!({"can_defer_billing": false})), false);
+}
+
+#[test]
 fn subscriptions_2_1_dates_without_an_offset_are_those_of_the_customer() {
     let shop = Shop::new();
     let customer = json!({
@@ -197,8 +242,6 @@ fn subscriptions_2_8_what_is_wrong_with_a_change_of_intervals_is_told_where() {
     );
     let unknown = json!({"edit": [{"price_interval_id": "nobody"}]});
     shop.host.post(&path, unknown).error(404, "404-resource-not-found");
-    let add = json!({"price_id": price, "start_date": "end_of_term", "can_defer_billing": true});
-    shop.host.post(&path, json!({"add": [add]})).error(404, "404-feature-not-available");
     let parameters = json!({"a": 1});
     let add = json!({
         "price_id": price, "start_date": "end_of_term", "metric_parameter_overrides": parameters,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Line, RateCard, RatedInterval, Used,
+    deferred::around,
     discounts::Movement,
     group::{Group, Reaching},
     joint::Joint,
@@ -79,33 +80,39 @@ pub(crate) struct DueStep {
 impl RateCard {
     /// Returns what falls due at an instant.
     pub(crate) fn due(&self, used: &Used<'_>, at: Timestamp) -> Due {
-        let around =
-            Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at.saturating_add(INSTANT));
-        let joints = self.groups.iter().flat_map(|group| {
-            group.joints(self, around).into_iter().map(move |joint| (group, joint))
-        });
+        let joints = self.joints(around(at));
         let traces = joints.filter_map(|(group, joint)| {
-            let trace = joint.trace(group, self, used, at);
+            let trace = joint.trace(group, self, used, at).and_then(|trace| {
+                trace.only(&joint, self, |of, period| of.deferral(period).is_none())
+            });
             trace.or_else(|| joint.trace_within(group, self, used, at))
         });
+        let traces = traces.chain(self.deferred(used, |_, invoiced_at| invoiced_at == at));
         self.joined(&traces.collect::<Vec<_>>())
+    }
+
+    /// Returns the joints of all groups that share an instant with a timeframe.
+    pub(super) fn joints(&self, timeframe: Timeframe) -> impl Iterator<Item = (&Group, Joint)> {
+        self.groups.iter().flat_map(move |group| {
+            group.joints(self, timeframe).into_iter().map(move |joint| (group, joint))
+        })
     }
 
     /// Returns what usage has come to in the periods that hold an instant, of all that was used in them by
     /// then: without fees, and without what minimums add at the end (invoicing 15).
     pub(crate) fn so_far(&self, used: &Used<'_>, at: Timestamp) -> Due {
         let around = Timeframe::nothing_at(at).until(at.saturating_add(INSTANT));
-        let has_usage = |group: &&Group| {
+        let has_usage = |group: &Group| {
             let mut intervals = group.members.iter().filter_map(|place| self.intervals.get(*place));
             intervals.any(|of| !of.is_fee())
         };
-        let joints = self.groups.iter().filter(has_usage).flat_map(|group| {
-            group.joints(self, around).into_iter().map(move |joint| (group, joint))
-        });
+        let joints = self.joints(around).filter(|(group, _)| has_usage(group));
         let traces = joints.map(|(group, joint)| {
             let until = Until::before(joint.timeframe.end(), at);
             joint.trace_so_far(group, self, used, at, until)
         });
+        let traces =
+            traces.chain(self.deferred(used, |end, invoiced_at| end <= at && at < invoiced_at));
         self.joined(&traces.collect::<Vec<_>>())
     }
 
@@ -214,7 +221,11 @@ impl RateCard {
         let usage = self.intervals.iter().filter(|of| !of.is_fee());
         let mut periods =
             usage.flat_map(|of| of.periods_in(before).into_iter().map(move |period| (of, period)));
-        periods.any(|(of, period)| period.end() == at || of.inner_boundaries(period).contains(&at))
+        let is_due = |of: &RatedInterval, period: Timeframe| {
+            period.end() == at && of.deferral(period).is_none()
+                || of.inner_boundaries(period).contains(&at)
+        };
+        periods.any(|(of, period)| is_due(of, period)) || self.has_deferred_to(at)
     }
 
     /// Tells whether usage is invoiced within its periods.
@@ -240,7 +251,8 @@ impl Group {
             let changes = of.quantities.keys().copied().filter(|_| has_starts);
             let changes = changes.filter(|at| of.holds(*at));
             let periods = of.next_periods(after);
-            let ends = periods.clone().into_iter().map(Timeframe::end).filter(|_| has_ends);
+            let ends = periods.clone().into_iter().map(Timeframe::end);
+            let ends = ends.chain(of.deferred.map(|(_, at)| at)).filter(|_| has_ends);
             let starts = periods.clone().into_iter().map(Timeframe::start).filter(|_| has_starts);
             let inner = periods.into_iter().flat_map(|period| of.inner_boundaries(period));
             changes.chain(ends).chain(starts).chain(inner).collect::<Vec<_>>()
@@ -280,11 +292,11 @@ impl RatedInterval {
 }
 
 /// How what falls due of a joint's members comes about.
-struct Trace {
+pub(super) struct Trace {
     /// Line of each member that has something due.
-    lines: Vec<Option<DueLine>>,
+    pub(super) lines: Vec<Option<DueLine>>,
     /// What each adjustment adds to the members that it reaches.
-    steps: Steps,
+    pub(super) steps: Steps,
 }
 
 /// What each adjustment adds to the members that it reaches.
@@ -349,7 +361,7 @@ impl Joint {
         members.map(Option::unwrap_or_default).collect()
     }
 
-    fn trace(
+    pub(super) fn trace(
         &self,
         group: &Group,
         card: &RateCard,

@@ -17,6 +17,8 @@ pub(crate) struct RatedInterval {
     /// Quantities of a fee, from each instant on.
     pub(super) quantities: BTreeMap<Timestamp, Decimal>,
     pub(super) periods: BillingPeriods,
+    /// Its last period, where usage of that is invoiced later than it ends, and when that is (subscriptions 2.6).
+    pub(super) deferred: Option<(Timeframe, Timestamp)>,
     /// True where only the first of the periods is charged.
     pub(super) is_once: bool,
     /// True where a part of a cycle is charged as all of it.
@@ -39,6 +41,7 @@ impl RatedInterval {
     ) -> Self {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
+        let deferred = subscription.deferred(interval).filter(|_| !price.charge.is_fixed());
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
@@ -49,6 +52,7 @@ impl RatedInterval {
             price,
             quantities,
             periods,
+            deferred,
             is_once,
             is_whole,
             is_trial,

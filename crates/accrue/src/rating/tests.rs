@@ -78,6 +78,7 @@ struct Priced {
     start: u64,
     end: Option<u64>,
     quantities: BTreeMap<u64, u32>,
+    can_defer: bool,
 }
 
 /// An adjustment of some of the prices, from one day up to another.
@@ -102,6 +103,7 @@ fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
         let cut = Cut { start_date: day(own.start), ..cut(&of) };
         let mut interval = cut.interval(&price);
         interval.end_date = own.end.map(day);
+        interval.can_defer_billing = own.can_defer;
         let later = own.quantities.iter().map(|(at, of)| (day(*at), Decimal::from(u64::from(*of))));
         if interval.is_fee() {
             interval.quantities.extend(later);

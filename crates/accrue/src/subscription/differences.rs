@@ -89,6 +89,8 @@ impl PriceInterval {
         }
         let changes = one.quantities.keys().chain(other.quantities.keys());
         let changes = changes.filter(|at| one.quantities.get(at) != other.quantities.get(at));
-        changes.copied().chain(lives_differ_since(one.life(), other.life())).min()
+        let ends = [one.end_date, other.end_date].into_iter().flatten();
+        let ends = ends.filter(|_| one.can_defer_billing != other.can_defer_billing);
+        changes.copied().chain(ends).chain(lives_differ_since(one.life(), other.life())).min()
     }
 }

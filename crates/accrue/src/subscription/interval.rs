@@ -58,6 +58,10 @@ pub struct PriceInterval {
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_customers: Option<UsageCustomers>,
+    /// True if its last charge waits for the end of the period that it ends within, where it is one of usage
+    /// (subscriptions 2.6).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub can_defer_billing: bool,
     /// Quantities of a fee, each from an instant on, the first from the start on; none for usage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quantities: BTreeMap<Timestamp, Decimal>,
@@ -100,6 +104,7 @@ impl Cut {
             anchor,
             filter: None,
             usage_customers: None,
+            can_defer_billing: false,
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
     }

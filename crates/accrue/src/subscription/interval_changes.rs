@@ -59,6 +59,9 @@ pub struct NewPriceInterval {
     /// Customers whose usage counts: the subscription's, where none are given (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_customers: Option<UsageCustomers>,
+    /// True if its last charge waits for the end of the period that it ends within (subscriptions 2.6).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub can_defer_billing: bool,
 }
 
 /// Edit of a price interval: what is not said stays (subscriptions 2.1).
@@ -80,6 +83,9 @@ pub struct PriceIntervalEdit {
     /// Customers whose usage counts, for all of the interval, what is past of it too.
     #[serde(default)]
     pub usage_customers: Patch<UsageCustomers>,
+    /// True if its last charge waits for the end of the period that it ends within (subscriptions 2.6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_defer_billing: Option<bool>,
 }
 
 /// Adjustment interval to add (subscriptions 2.1).
@@ -144,6 +150,7 @@ impl NewPriceInterval {
             adjustments: Adjustments::default(),
             filter: None,
             usage_customers: None,
+            can_defer_billing: false,
         }
     }
 }
@@ -160,6 +167,7 @@ impl PriceIntervalEdit {
             billing_cycle_day: None,
             filter: Patch::Keep,
             usage_customers: Patch::Keep,
+            can_defer_billing: None,
         }
     }
 

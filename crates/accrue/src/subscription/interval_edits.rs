@@ -44,6 +44,7 @@ impl Subscription {
         }
         edit.filter.clone().apply(&mut interval.filter);
         edit.usage_customers.clone().apply(&mut interval.usage_customers);
+        interval.can_defer_billing = edit.can_defer_billing.unwrap_or(interval.can_defer_billing);
         let terms = self.grid_of(&interval);
         let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
@@ -91,8 +92,14 @@ impl Subscription {
         let plan = self.plan_at(start_date);
         let filter = new.filter.clone().or(plan.filter);
         let usage_customers = new.usage_customers.clone().or(plan.usage_customers);
-        let mut interval =
-            PriceInterval { id, end_date, filter, usage_customers, ..cut.interval(price) };
+        let mut interval = PriceInterval {
+            id,
+            end_date,
+            filter,
+            usage_customers,
+            can_defer_billing: new.can_defer_billing,
+            ..cut.interval(price)
+        };
         interval.set_quantities(price, &new.quantities)?;
         self.add_priced(&cut, interval, price, &new.adjustments)
     }

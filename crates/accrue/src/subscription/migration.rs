@@ -253,6 +253,7 @@ impl Subscription {
                     plan_phase_order: old.plan_phase_order,
                     filter: old.filter.clone(),
                     usage_customers: old.usage_customers.clone(),
+                    can_defer_billing: old.can_defer_billing,
                     ..Cut { start_date, anchor: old.anchor, ..*cut }.interval(price)
                 };
                 if old.hands_quantities_to(&interval) {

@@ -45,6 +45,7 @@ mod credit_previews;
 mod customer_alerts;
 mod customer_costs;
 mod customers;
+mod deferred;
 mod deliveries;
 mod delivery_changes;
 mod delivery_stories;

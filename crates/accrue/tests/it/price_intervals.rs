@@ -95,7 +95,7 @@ impl Changed {
         notes.iter().filter(|of| of.voided_at.is_none()).map(|of| of.total.to_string()).collect()
     }
 
-    fn cost(&self, from: &str, to: &str) -> Decimal {
+    pub(crate) fn cost(&self, from: &str, to: &str) -> Decimal {
         let query = CostQuery { timeframe: between(from, to).into(), ..CostQuery::default() };
         self.fixture().cost(&self.subscription, &query).total
     }
@@ -105,7 +105,7 @@ pub(crate) fn adding(new: NewPriceInterval) -> IntervalChanges {
     IntervalChanges { add: vec![new], ..IntervalChanges::default() }
 }
 
-fn editing(edit: PriceIntervalEdit) -> IntervalChanges {
+pub(crate) fn editing(edit: PriceIntervalEdit) -> IntervalChanges {
     IntervalChanges { edit: vec![edit], ..IntervalChanges::default() }
 }
 

@@ -19,7 +19,6 @@ use crate::{
     wire::{
         adjustments::{AdjustmentIn, AnyDiscountType},
         dates::Date,
-        not_built::NotBuilt,
         parameters::NoParameters,
         prices::{FloatingPrice, NewAllocationPriceIn},
     },
@@ -36,9 +35,9 @@ request! {
         add_adjustments: Given<Vec<NewAdjustmentIntervalIn>>,
         /// Adjustment intervals to edit.
         edit_adjustments: Given<Vec<AdjustmentIntervalEditIn>>,
-        /// True if what is ended within a period is billed with the next invoice: not available until charges can
-        /// be deferred.
-        can_defer_billing: Option<NotBuilt<bool>>,
+        /// True if usage up to an end within a period is billed with the end of that: of what is added or edited
+        /// here with an end, and does not say so itself.
+        can_defer_billing: Option<bool>,
         /// False if it is refused where an issued invoice would be void or credited.
         allow_invoice_credit_or_void: Option<bool>,
     }
@@ -61,8 +60,8 @@ request! {
         filter: Option<Expression>,
         /// Customers whose usage counts: the subscription's where none are given.
         usage_customer_ids: Option<UsageCustomers>,
-        /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
-        can_defer_billing: Option<NotBuilt<bool>>,
+        /// True if usage up to an end within a period is billed with the end of that: of no effect on a fee.
+        can_defer_billing: Option<bool>,
         /// Quantities of a fee, each from a date on.
         fixed_fee_quantity_transitions: Option<Vec<QuantityTransitionIn>>,
         /// Discounts of this interval alone.
@@ -87,8 +86,8 @@ request! {
         fixed_fee_quantity_transitions: Maybe<Vec<QuantityTransitionIn>>,
         /// Day of the month on which its billing periods begin.
         billing_cycle_day: Option<Whole<1, 31>>,
-        /// True if its last charge is billed with the next invoice: not available until charges can be deferred.
-        can_defer_billing: Option<NotBuilt<bool>>,
+        /// True if usage up to an end within a period is billed with the end of that: of no effect on a fee.
+        can_defer_billing: Option<bool>,
         /// Condition on the events that count, of all of the interval; null for none.
         filter: Maybe<Expression>,
         /// Customers whose usage counts, for all of the interval; null for the customer alone.
@@ -264,9 +263,10 @@ impl ChangeIntervals {
 
     /// Makes the changes for the engine, where dates are those of a zone.
     pub(crate) fn into_changes(self, zone: &Zone) -> Result<IntervalChanges, Problem> {
+        let defers = self.can_defer_billing;
         Ok(IntervalChanges {
-            edit: each("edit", self.edit, |of, at| of.into_edit(zone, at))?,
-            add: each("add", self.add, |of, at| of.into_new(zone, at))?,
+            edit: each("edit", self.edit, |of, at| of.into_edit(defers, zone, at))?,
+            add: each("add", self.add, |of, at| of.into_new(defers, zone, at))?,
             edit_adjustments: each("edit_adjustments", self.edit_adjustments, |of, at| {
                 of.into_edit(zone, at)
             })?,
@@ -354,7 +354,12 @@ fn quantities(
 }
 
 impl NewPriceIntervalIn {
-    fn into_new(self, zone: &Zone, at: &str) -> Result<NewPriceInterval, Problem> {
+    fn into_new(
+        self,
+        defers: Option<bool>,
+        zone: &Zone,
+        at: &str,
+    ) -> Result<NewPriceInterval, Problem> {
         let stored = self.price_id.map(PlanPrice::from).or(self.external_price_id.map(Into::into));
         let price = stored.or(self.price.map(|price| price.into_price().into()));
         let price = price.or(self.allocation_price.map(|new| new.into_price().into()));
@@ -362,19 +367,27 @@ impl NewPriceIntervalIn {
         let start = self.start_date.decide(zone, &format!("{at}/start_date"))?;
         let end = self.end_date.map(|date| date.decide(zone, &format!("{at}/end_date")));
         let transitions = self.fixed_fee_quantity_transitions.unwrap_or_default();
+        let defers = defers.filter(|_| end.is_some());
         Ok(NewPriceInterval {
             end_date: end.transpose()?,
             quantities: quantities(transitions, zone, at)?,
             adjustments: adjustments(self.discounts, self.minimum_amount, self.maximum_amount),
             filter: self.filter,
             usage_customers: self.usage_customer_ids,
+            can_defer_billing: self.can_defer_billing.or(defers).unwrap_or_default(),
             ..NewPriceInterval::new(price, start)
         })
     }
 }
 
 impl PriceIntervalEditIn {
-    fn into_edit(self, zone: &Zone, at: &str) -> Result<PriceIntervalEdit, Problem> {
+    fn into_edit(
+        self,
+        defers: Option<bool>,
+        zone: &Zone,
+        at: &str,
+    ) -> Result<PriceIntervalEdit, Problem> {
+        let defers = defers.filter(|_| self.end_date.value().is_some());
         let quantities = match self.fixed_fee_quantity_transitions {
             Maybe::Absent => None,
             Maybe::Null => Some(Vec::new()),
@@ -388,6 +401,7 @@ impl PriceIntervalEditIn {
             billing_cycle_day: day,
             filter: self.filter.into(),
             usage_customers: self.usage_customer_ids.into(),
+            can_defer_billing: self.can_defer_billing.or(defers),
             ..PriceIntervalEdit::new(self.price_interval_id)
         })
     }

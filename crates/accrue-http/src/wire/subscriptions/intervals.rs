@@ -28,7 +28,7 @@ response! {
         current_billing_period_end_date: Option<Moment>,
         /// Quantities of a fee, each with its start; null for usage.
         fixed_fee_quantity_transitions: Option<Vec<QuantityTransition>>,
-        /// Always false: nothing of it is billed later.
+        /// True if usage up to an end within a period is billed with the end of that.
         can_defer_billing: bool,
         /// Condition on the events that count, beside that of the metric; null where all of them do.
         filter: Option<String>,
@@ -118,7 +118,7 @@ impl PriceInterval {
             current_billing_period_start_date: period.map(|period| period.start().into()),
             current_billing_period_end_date: period.map(|period| period.end().into()),
             fixed_fee_quantity_transitions: transitions,
-            can_defer_billing: false,
+            can_defer_billing: interval.can_defer_billing,
             filter: interval.filter.as_ref().map(ToString::to_string),
             usage_customer_ids: interval.usage_customers.as_ref().map(usage_customer_ids),
             metric_parameter_overrides: Nothing,

@@ -33,6 +33,7 @@ pub(super) async fn lines(
     let card = prices::card(tx, entry).await?;
     let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
     let periods = card.usage_periods(before).into_keys();
+    let periods = periods.chain(card.deferred_to(boundary).into_keys());
     let start = periods.map(|period| period.start()).min().filter(|_| card.has_usage_due(boundary));
     let partially_invoiced = partially_invoiced(tx, entry, start, boundary).await?;
     lines_less(tx, entry, invoice_id, boundary, partially_invoiced).await
@@ -72,6 +73,9 @@ pub(super) async fn due(
             let so_far = Timeframe::nothing_at(period.start()).until(boundary);
             used.insert(period, summed(tx, entry, &card, so_far).await?);
         }
+    }
+    for (period, key) in card.deferred_to(boundary) {
+        used.insert(period, total(tx, entry, &card, period, key).await?);
     }
     let used = |period: Timeframe, _| used.get(&period).map(Cow::Borrowed);
     Ok(card.due(&used, boundary))

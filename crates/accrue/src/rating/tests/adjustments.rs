@@ -8,7 +8,8 @@ pub(super) fn usage(unit_amount: &str) -> Charge {
 
 /// A price in force from the first of April on, whose periods are months.
 pub(super) fn monthly(charge: Charge) -> Priced {
-    Priced { charge, cadence: Cadence::Monthly, start: 22, end: None, quantities: BTreeMap::new() }
+    let (cadence, quantities) = (Cadence::Monthly, BTreeMap::new());
+    Priced { charge, cadence, start: 22, end: None, quantities, can_defer: false }
 }
 
 pub(super) fn fee_of(amount: &str) -> Priced {

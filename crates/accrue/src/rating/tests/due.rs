@@ -98,6 +98,36 @@ fn invoicing_7_1_units_are_taken_off_the_price_that_they_are_of() {
 }
 
 #[test]
+fn subscriptions_2_6_usage_that_waits_is_due_with_its_own_period() {
+    let ending = |cadence, can_defer| Priced {
+        cadence,
+        end: Some(31),
+        can_defer,
+        ..from_the_start(usage("2"))
+    };
+    let used = |_: Timeframe, _: Timestamp| metric(number("50"));
+    let instants = |priced: &[Priced]| {
+        let card = several(priced, &[]);
+        let next = |at: &Timestamp| card.next_due(Some(*at));
+        let all = std::iter::successors(card.next_due(None), next);
+        let shown =
+            all.map(|at| (at.to_string()[..10].to_owned(), shown(&card.due(&used, at)).len()));
+        shown.collect::<Vec<_>>()
+    };
+    let check = |priced: &[Priced], expect: &[(&str, usize)]| {
+        let expect: Vec<_> = expect.iter().map(|(at, lines)| ((*at).to_owned(), *lines)).collect();
+        assert_eq!(instants(priced), expect);
+    };
+    let monthly = |can_defer| ending(Cadence::Monthly, can_defer);
+    let quarterly = ending(Cadence::Quarterly, true);
+    check(&[monthly(false)], &[("2026-04-01", 1), ("2026-04-10", 1)]);
+    check(&[monthly(true)], &[("2026-04-01", 1), ("2026-05-01", 1)]);
+    check(&[monthly(true), quarterly], &[("2026-04-01", 1), ("2026-05-01", 1), ("2026-06-01", 1)]);
+    let on_a_boundary = Priced { end: Some(22), ..monthly(true) };
+    check(&[on_a_boundary], &[("2026-04-01", 1)]);
+}
+
+#[test]
 fn what_never_ends_falls_due_never() {
     let card = several(&[], &[]);
     assert_eq!(card.next_due(None), None);
@@ -140,13 +170,19 @@ proptest! {
         let known = Cell::new(case.events.len());
         let used = case.used(&card, &known);
         let due = card.so_far(&used, now);
+        let waits = |of: &RatedInterval| {
+            of.deferred.is_some_and(|(period, invoiced_at)| period.end() <= now && now < invoiced_at)
+        };
         let begun = card.intervals.iter().enumerate().filter(|(_, of)| {
-            !of.is_fee() && !of.periods_in(span_of(now, now.saturating_add(crate::time::INSTANT))).is_empty()
+            let is_there = !of.periods_in(span_of(now, now.saturating_add(crate::time::INSTANT))).is_empty();
+            !of.is_fee() && (is_there || waits(of))
         });
         let lines = due.lines.iter().map(|line| line.interval);
         prop_assert_eq!(lines.collect::<Vec<_>>(), begun.map(|(place, _)| place).collect::<Vec<_>>());
         for (line, total) in due.lines.iter().zip(totals(&due)) {
-            prop_assert_eq!(line.period.end(), now);
+            let own = &card.intervals[line.interval];
+            let end = own.deferred.filter(|_| waits(own)).map_or(now, |(period, _)| period.end());
+            prop_assert_eq!(line.period.end(), end);
             let cost = match line.period.start() < now {
                 true => rate_one(&card, &used, line.period, now).remove(line.interval).total,
                 false => Decimal::zero(),

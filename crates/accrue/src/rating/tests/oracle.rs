@@ -386,11 +386,11 @@ fn priced() -> impl Strategy<Value = Vec<Priced>> {
         Cadence::Custom(Cycle::Days(11)),
     ]);
     let quantities = prop::collection::btree_map(0_u64..90, 0_u32..5, 0..3);
-    let one =
-        (charge, cadence, prop_oneof![Just(0), 0_u64..60], prop::option::of(1_u64..60), quantities);
-    let one = one.prop_map(|(charge, cadence, start, life, quantities)| {
+    let life = (prop_oneof![Just(0), 0_u64..60], prop::option::of(1_u64..60), any::<bool>());
+    let one = (charge, cadence, life, quantities);
+    let one = one.prop_map(|(charge, cadence, (start, life, can_defer), quantities)| {
         let quantities = quantities.into_iter().filter(|(at, _)| *at > start).collect();
-        Priced { charge, cadence, start, end: life.map(|life| start + life), quantities }
+        Priced { charge, cadence, start, end: life.map(|life| start + life), quantities, can_defer }
     });
     // Each has a metric of its own.
     prop::collection::vec(one, 1..5).prop_map(|mut all| {
