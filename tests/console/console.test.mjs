@@ -181,6 +181,17 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByText('Tokens, region eu').first().waitFor();
   await sound(page);
   await page.getByRole('link', { name: 'New alert' }).first().click();
+  const plot = await page.locator('[data-drag] svg[data-ends]').first().boundingBox();
+  const at = (part) => [plot.x + plot.width / 2, plot.y + plot.height * part];
+  await page.mouse.move(...at(0.8));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.5), { steps: 5 });
+  const dragged = Number(await page.getByLabel('Thresholds').inputValue());
+  assert.ok(dragged > 0, 'dragging says a value');
+  await page.mouse.up();
+  await page.waitForURL(/thresholds=/);
+  assert.equal(Number(await page.getByLabel('Thresholds').inputValue()), dragged);
+  await sound(page);
   await page.getByLabel('Thresholds').fill('10');
   await page.getByRole('button', { name: 'See when it would have fired' }).click();
   await sound(page);

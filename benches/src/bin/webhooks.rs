@@ -333,7 +333,7 @@ struct Arguments {
     #[arg(value_enum, default_value_t = Backend::Fjall)]
     backend: Backend,
     /// How many microseconds the receiver takes for an answer; may be given several times
-    #[arg(long, value_name = "MICROS", default_values_t = [0, 1_000])]
+    #[arg(long, value_name = "MICROS", value_delimiter = ',', default_values_t = [0, 1_000])]
     answer: Vec<u64>,
     /// How many messages a round delivers
     #[arg(long, value_name = "N", default_value_t = 10_000)]
@@ -342,7 +342,7 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
     /// How many messages wait when memory is measured; may be given several times
-    #[arg(long, value_name = "N", default_values_t = [10_000, 100_000])]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [10_000, 100_000])]
     waiting: Vec<usize>,
     /// How many events fire an alert
     #[arg(long, value_name = "N", default_value_t = 1_000)]

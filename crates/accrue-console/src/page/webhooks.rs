@@ -4,7 +4,8 @@ use accrue::{
     MessageId, PageRequest,
     person::Role,
     webhook::{
-        Answer as Answered, Delivery, DeliveryStatus, Endpoint, SentMessage, SentMessageFilter,
+        Answer as Answered, Delivery, DeliveryStatus, DisableReason, Endpoint, EndpointStatus,
+        SentMessage, SentMessageFilter,
     },
 };
 use maud::{Markup, html};
@@ -159,9 +160,12 @@ pub(crate) fn standing(message: &SentMessage) -> Markup {
 }
 
 fn endpoint_row(visit: &Visit, endpoint: &Endpoint) -> Markup {
-    let standing = match endpoint.is_enabled() {
-        true => chip(Standing::Good, "Enabled"),
-        false => chip(Standing::Off, "Disabled"),
+    let standing = match endpoint.status {
+        EndpointStatus::Disabled { at, reason } => html! {
+            (chip(Standing::Off, "Disabled"))
+            " since " (time::instant(at)) (why_disabled(reason))
+        },
+        _ => chip(Standing::Good, "Enabled"),
     };
     html! {
         tr {
@@ -177,6 +181,14 @@ fn endpoint_row(visit: &Visit, endpoint: &Endpoint) -> Markup {
                 } @else { "–" }
             }
         }
+    }
+}
+
+fn why_disabled(reason: DisableReason) -> &'static str {
+    match reason {
+        DisableReason::Gone => ": it answered 410, that it is gone",
+        DisableReason::Failing => ": nothing was delivered to it for five days",
+        _ => "",
     }
 }
 

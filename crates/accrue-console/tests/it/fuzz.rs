@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::support::{COOKIE, Desk, block_on};
 
-const PATHS: [&str; 21] = [
+const PATHS: [&str; 33] = [
     "/sign-in",
     "/invitation",
     "/accounts",
@@ -29,9 +29,21 @@ const PATHS: [&str; 21] = [
     "/a/acme/invoices",
     "/a/acme/invoices/07070707-0707-7707-8707-070707070707/void",
     "/a/acme/metrics",
+    "/a/acme/invoices/07070707-0707-7707-8707-070707070707/issue",
+    "/a/acme/backfills/07070707-0707-7707-8707-070707070707",
+    "/a/acme/backfills/07070707-0707-7707-8707-070707070707/close",
+    "/a/acme/backfills/07070707-0707-7707-8707-070707070707/revert",
+    "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/enable",
+    "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/disable",
+    "/a/acme/messages/07070707-0707-7707-8707-070707070707/send-again",
+    "/a/acme/keys/07070707-0707-7707-8707-070707070707/revoke",
+    "/people/07070707-0707-7707-8707-070707070707/password",
+    "/people/07070707-0707-7707-8707-070707070707/disable",
+    "/people/07070707-0707-7707-8707-070707070707/enable",
+    "/invitations/07070707-0707-7707-8707-070707070707/withdraw",
 ];
 
-const FIELDS: [&str; 23] = [
+const FIELDS: [&str; 25] = [
     "name",
     "email",
     "role",
@@ -55,6 +67,8 @@ const FIELDS: [&str; 23] = [
     "watch",
     "thresholds",
     "present",
+    "url",
+    "replaces",
 ];
 
 fn form() -> impl Strategy<Value = Vec<u8>> {
@@ -77,6 +91,8 @@ fn any_form_and_query_has_an_answer() {
     paths.push(format!("/a/acme/customers/{customer}/credits/USD"));
     paths.push(format!("/a/acme/subscriptions/{subscription}"));
     paths.push(format!("/a/acme/subscriptions/{subscription}/alerts/new"));
+    paths.push(format!("/a/acme/subscriptions/{subscription}/alerts"));
+    paths.push(format!("/a/acme/subscriptions/{subscription}/alerts/{customer}/delete"));
     paths.push(format!("/a/acme/plans/{plan}"));
     let session = desk.session_of(Role::Admin);
     let token = desk.get("/accounts", Some(&session)).form_token();

@@ -4,7 +4,10 @@ use accrue::{
     Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit,
     alert::{NewAlert, Thresholds},
     person::Role,
-    webhook::{Message, PayloadStyle, Reach, SentMessageFilter, WebhookKey},
+    webhook::{
+        Answer, AttemptReport, EndpointUrl, Message, PayloadStyle, Reach, Schedule,
+        SentMessageFilter, WebhookKey,
+    },
 };
 use accrue_console::{Console, People};
 use http::StatusCode;
@@ -145,6 +148,27 @@ fn a_message_that_waits_says_what_was_before() {
     assert_eq!(alerts, 3);
     let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
     assert_eq!(desk.get(none, Some(&session)).status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn an_endpoint_that_is_disabled_says_why() {
+    let desk = desk();
+    let admin = desk.session_of(Role::Admin);
+    desk.post("/a/acme/webhooks", Some(&admin), &[("url", ADDRESS)]);
+    desk.customer("Tokens");
+    while block_on(desk.billing.fan_out_messages(&Fired("{}"), 100)).unwrap().more {}
+    let lease = block_on(desk.billing.take_endpoint()).unwrap().unwrap();
+    let waiting = desk.billing.waiting_deliveries(&lease, accrue::Timestamp::MIN, 1);
+    let delivery = block_on(waiting).unwrap().deliveries[0];
+    let answer = Answer::Status { code: 410, elapsed_ms: 1, body: String::new() };
+    let (url, at) = (EndpointUrl::parse(ADDRESS, &Reach::public()).unwrap(), desk.billing.now());
+    let report = AttemptReport { delivery, url, at, answer, retry_after: None };
+    block_on(desk.billing.report_deliveries(&lease, vec![report], &Schedule::default())).unwrap();
+    let page = desk.get("/a/acme/webhooks", Some(&admin)).body;
+    assert!(
+        page.contains("Disabled") && page.contains("it answered 410, that it is gone"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -165,9 +165,7 @@ proptest! {
     ) {
         let fixture = Fixture::new();
         fixture.endpoint("one");
-        if is_strict {
-            fixture.strict_endpoint("strict");
-        }
+        let strict = is_strict.then(|| fixture.strict_endpoint("strict").id);
         for customer in 0..CUSTOMERS {
             fixture.customer(&format!("customer {customer}"));
         }
@@ -203,10 +201,17 @@ proptest! {
                 }
             }
         }
+        // A strict endpoint is sent nothing of a queue before what came earlier there was taken.
+        let mut latest = BTreeMap::new();
+        let queues: BTreeMap<_, _> = sent.iter().map(|of| (of.id, queue_of(of))).collect();
+        for (to, number) in told.received.iter().filter(|(to, _)| Some(to.0) == strict) {
+            let last = latest.entry(queues[&to.1].clone()).or_insert(*number);
+            prop_assert!(*last <= *number || told.in_doubt.contains(to), "{last} before {number}");
+            *last = (*last).max(*number);
+        }
         // First attempts are in the order of each queue: a number is followed by greater ones.
         let mut seen = BTreeSet::new();
         let mut last = BTreeMap::new();
-        let queues: BTreeMap<_, _> = sent.iter().map(|of| (of.id, queue_of(of))).collect();
         for (to, number) in &told.received {
             if seen.insert(*to) {
                 let before = last.insert((to.0, queues[&to.1].clone()), *number);
