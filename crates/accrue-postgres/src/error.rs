@@ -1,6 +1,7 @@
 use std::{fmt, io};
 
 use deadpool_postgres::{BuildError, PoolError};
+use tokio_postgres::error::SqlState;
 
 use crate::migrate::LAYOUT;
 
@@ -68,6 +69,24 @@ pub(crate) enum Cause {
     Thread(#[source] io::Error),
     #[error("the runtime has ended")]
     Ended,
+}
+
+impl Cause {
+    /// Tells whether another transaction was in the way, which makes the same perhaps.
+    pub(crate) fn is_of_another_transaction(&self) -> bool {
+        let Self::Server { source, .. } = self else { return false };
+        let in_the_way = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::DUPLICATE_SCHEMA,
+            SqlState::DUPLICATE_TABLE,
+            SqlState::DUPLICATE_FUNCTION,
+            // What the catalogue says of two who write one row of it.
+            SqlState::INTERNAL_ERROR,
+        ];
+        source.code().is_some_and(|code| in_the_way.contains(code))
+    }
 }
 
 impl OpenError {

@@ -41,15 +41,14 @@ END $$;
 CREATE FUNCTION {schema}.number_table(called text) RETURNS smallint LANGUAGE plpgsql AS $$
 DECLARE found smallint;
 BEGIN
-  SELECT t.number INTO found FROM {schema}.tables t WHERE t.name = called;
-  IF found IS NULL THEN
-    LOCK TABLE {schema}.tables IN SHARE ROW EXCLUSIVE MODE;
-    INSERT INTO {schema}.tables AS t
-      SELECT coalesce(max(o.number), 0) + 1, called FROM {schema}.tables o
-      ON CONFLICT (name) DO NOTHING;
+  LOOP
     SELECT t.number INTO found FROM {schema}.tables t WHERE t.name = called;
-  END IF;
-  RETURN found;
+    IF found IS NOT NULL THEN RETURN found; END IF;
+    -- Where somebody else takes the name or the number first, it is looked for again.
+    INSERT INTO {schema}.tables
+      SELECT coalesce(max(o.number), 0) + 1, called FROM {schema}.tables o
+      ON CONFLICT DO NOTHING;
+  END LOOP;
 END $$;
 
 -- Judges batches of which none touches what another writes, and applies those that hold. Each item of the arrays
@@ -69,7 +68,14 @@ CREATE FUNCTION {schema}.apply(
 DECLARE
   lost integer[];
   places bigint[];
+  needed text := CASE WHEN cardinality(locks) > 0 THEN 'read committed' ELSE 'serializable' END;
 BEGIN
+  -- Something between the store and the server may have lost the settings of the session.
+  IF current_setting('transaction_isolation') <> needed
+    AND cardinality(judged_key || new_key || kept_key || put_key || gone_key) > 0 THEN
+    RAISE EXCEPTION 'accrue: the transaction is %, expected %: is there a pooler that hands out transactions?',
+      current_setting('transaction_isolation'), needed;
+  END IF;
   IF cardinality(locks) > 0 THEN
     PERFORM CASE WHEN l.x THEN pg_advisory_xact_lock(l.k) ELSE pg_advisory_xact_lock_shared(l.k) END
       FROM unnest(locks, alone) AS l (k, x);

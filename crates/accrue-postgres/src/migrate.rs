@@ -1,13 +1,16 @@
 //! The layout of a store in a database, and how it is made.
 
+use std::time::Duration;
+
 use deadpool_postgres::Object;
+use tokio::time::sleep;
 use tokio_postgres::error::SqlState;
 
 use crate::{
     connect::{self, CanceledWaits},
     error::{Cause, OpenError, server},
     open::{runtime, unconnected},
-    options::PostgresOptions,
+    options::{Isolation, PostgresOptions},
     statements::Statements,
 };
 
@@ -19,6 +22,11 @@ const STEPS: [&str; 1] = [include_str!("layout.sql")];
 /// Lock of those who migrate in one database.
 const MIGRATION: &str = "SELECT pg_advisory_xact_lock(hashtext('accrue migration'))";
 
+/// How often it is tried again where others do the same at once, and there are no locks.
+const AGAIN: usize = 20;
+/// How long it waits before that.
+const PAUSE: Duration = Duration::from_millis(50);
+
 pub(crate) async fn migrate(
     options: PostgresOptions,
     tables: Vec<&'static str>,
@@ -28,7 +36,18 @@ pub(crate) async fn migrate(
     let pool = connect::pool(&options, CanceledWaits::default(), 1)?;
     let task = async move {
         let client = pool.get().await.map_err(unconnected)?;
-        let done = migrate_in(&client, &options.schema, &schema, &tables).await;
+        let mut tries = 0..AGAIN;
+        let done = loop {
+            let done = migrate_in(&client, &options, &schema, &tables).await;
+            let is_in_the_way = done.as_ref().is_err_and(|cause| {
+                options.isolation == Isolation::Serializable && cause.is_of_another_transaction()
+            });
+            if !is_in_the_way || tries.next().is_none() {
+                break done;
+            }
+            client.batch_execute("ROLLBACK").await.map_err(server("its tables cannot be made"))?;
+            sleep(PAUSE).await;
+        };
         // Whatever it was in the middle of ends with the connection.
         drop(Object::take(client));
         done
@@ -83,15 +102,19 @@ pub(crate) async fn check_layout(
 /// In one transaction: all of it or nothing.
 async fn migrate_in(
     client: &Object,
-    name: &str,
+    options: &PostgresOptions,
     schema: &str,
     tables: &[&'static str],
 ) -> Result<(), Cause> {
+    let name = &options.schema;
     check_encoding(client).await?;
     let execute = async |sql: &str| {
         client.batch_execute(sql).await.map_err(server("its tables cannot be made"))
     };
-    execute(&format!("BEGIN; {MIGRATION}")).await?;
+    execute("BEGIN").await?;
+    if options.isolation == Isolation::Locks {
+        execute(MIGRATION).await?;
+    }
     for step in steps_from(layout(client, name, schema).await?)? {
         execute(&step.replace("{schema}", schema)).await?;
     }

@@ -117,3 +117,66 @@ fn take(waiting: &mut VecDeque<Waiting>, most_locks: usize) -> Vec<Waiting> {
     *waiting = left;
     together
 }
+
+#[cfg(test)]
+mod tests {
+    use std::iter::repeat_n;
+
+    use accrue::store::Document;
+
+    use super::*;
+
+    /// A batch that locks some keys, each written or not, and writes as many rows as are said.
+    fn waiting(locks: &[(i64, bool)], rows: usize, bytes: usize) -> Waiting {
+        let row = (Vec::new(), Document::parse("{}").unwrap());
+        let batch = Encoded {
+            judged: Vec::new(),
+            new: Vec::new(),
+            kept: Vec::new(),
+            put: repeat_n(row, rows).collect(),
+            gone: Vec::new(),
+            locks: locks.to_vec(),
+            bytes,
+        };
+        Waiting { batch, caller: oneshot::channel().0 }
+    }
+
+    /// The locks of the batches that go together, call by call.
+    fn calls(all: impl IntoIterator<Item = Waiting>, most_locks: usize) -> Vec<Vec<Vec<i64>>> {
+        let mut all: VecDeque<_> = all.into_iter().collect();
+        let together = std::iter::from_fn(|| Some(take(&mut all, most_locks)));
+        let together = together.take_while(|of| !of.is_empty());
+        let locks = |of: Waiting| of.batch.locks.into_iter().map(|(lock, _)| lock).collect();
+        together.map(|of| of.into_iter().map(locks).collect()).collect()
+    }
+
+    #[test]
+    fn batches_that_share_no_written_key_go_together_and_others_wait_in_order() {
+        let of = |lock, writes| waiting(&[(lock, writes)], 1, 1);
+        assert_eq!(calls([of(1, true), of(2, true), of(3, true)], 9), [[[1], [2], [3]]]);
+        assert_eq!(calls([of(1, true), of(2, true), of(1, false)], 9), [vec![[1], [2]], vec![[1]]]);
+        assert_eq!(
+            calls([of(1, false), of(1, false), of(1, true)], 9),
+            [vec![[1], [1]], vec![[1]]]
+        );
+        let several = [of(1, true), of(1, true), of(2, true), of(1, true)];
+        assert_eq!(calls(several, 9), [vec![[1], [2]], vec![[1]], vec![[1]]]);
+    }
+
+    #[test]
+    fn a_call_has_so_many_batches_items_bytes_and_locks_but_the_first_goes_whatever_it_is() {
+        let sizes = |all: Vec<Waiting>, most_locks| {
+            calls(all, most_locks).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        let small = |lock| waiting(&[(lock, true)], 1, 1);
+        assert_eq!(sizes((0..130).map(small).collect(), 1_000), [64, 64, 2]);
+        assert_eq!(sizes((0..5).map(small).collect(), 2), [2, 2, 1]);
+        let rows = |rows| move |lock| waiting(&[(lock, true)], rows, 1);
+        assert_eq!(sizes((0..3).map(rows(ITEMS / 2)).collect(), 9), [2, 1]);
+        assert_eq!(sizes((0..3).map(rows(ITEMS + 1)).collect(), 9), [1, 1, 1]);
+        let bytes = |lock| waiting(&[(lock, true)], 1, BYTES / 2);
+        assert_eq!(sizes((0..3).map(bytes).collect(), 9), [2, 1]);
+        let many: Vec<_> = (0..9).map(|lock| (lock, true)).collect();
+        assert_eq!(sizes(vec![waiting(&many, 1, 1), small(20)], 2), [1, 1]);
+    }
+}

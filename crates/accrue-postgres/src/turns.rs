@@ -4,6 +4,7 @@ use accrue::store::{StoreError, Turn, Turns};
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Timeouts};
 use tokio::runtime::Handle;
+use tokio_postgres::{Error, error::SqlState};
 
 use crate::{encode::lock, failure::Failure, shared::Shared, store::PostgresStore};
 
@@ -39,10 +40,19 @@ impl Shared {
             client.query(&statement, &[&number]).await
         };
         let locked = locked.await;
+        if locked.as_ref().is_err_and(has_no_locks) {
+            return Ok(None);
+        }
         let keeper = Keeper { client: Some(client), number, handle: Handle::current() };
         locked.map_err(|error| Failure::of_statement("there is no turn to be had", error))?;
         Ok(Some(Turn::new(keeper)))
     }
+}
+
+/// Tells whether a database has no such locks: it has no turns either.
+fn has_no_locks(error: &Error) -> bool {
+    let none = [SqlState::UNDEFINED_FUNCTION, SqlState::INSUFFICIENT_PRIVILEGE];
+    error.code().is_some_and(|code| none.contains(code))
 }
 
 impl Drop for Keeper {

@@ -4,8 +4,10 @@
 
 mod support;
 
-use accrue::store::{Batch, Commit, Expected, Scan, Store};
-use accrue_postgres::{OpenError, OpenErrorKind, PostgresOptions, PostgresStore};
+use std::time::Duration;
+
+use accrue::store::{Batch, Commit, Expected, Scan, Store, StoreError, Table, Turns};
+use accrue_postgres::{Isolation, OpenError, OpenErrorKind, PostgresOptions, PostgresStore};
 use pollster::block_on;
 use support::{TABLE, document, execute, key, new_database, new_store, number, shared_server};
 
@@ -129,6 +131,105 @@ fn processes_that_migrate_at_once_make_one_store() {
     let tables = i64::try_from(accrue::schema::TABLES.len()).unwrap();
     assert_eq!(number(connection, views), tables);
     assert_eq!(number(connection, "SELECT count(*) FROM accrue.tables"), tables);
+}
+
+#[test]
+fn a_database_without_locks_is_migrated_by_several_at_once_and_has_no_turns() {
+    let Some(server) = shared_server() else { return };
+    let options = support::new_store_without_locks(&server).schema("other");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| block_on(options.clone().migrate(accrue::schema::TABLES)).unwrap());
+        }
+    });
+    let tables = i64::try_from(accrue::schema::TABLES.len()).unwrap();
+    assert_eq!(number(options.connection(), "SELECT count(*) FROM other.tables"), tables);
+    let store = block_on(options.clone().open()).unwrap();
+    assert!(block_on(store.take(1)).unwrap().is_none());
+    let locks = options.isolation(Isolation::Locks);
+    let error = block_on(locks.clone().migrate(&[])).unwrap_err();
+    assert_eq!(error.kind(), OpenErrorKind::Unavailable);
+}
+
+#[test]
+fn a_table_that_comes_later_gets_its_view() {
+    let Some(server) = shared_server() else { return };
+    let options = new_store(&server);
+    let views = "SELECT count(*) FROM pg_views WHERE schemaname = 'accrue_views'";
+    assert_eq!(number(options.connection(), views), 1);
+    block_on(options.clone().migrate(&[TABLE, Table::new("later")])).unwrap();
+    assert_eq!(number(options.connection(), views), 2);
+}
+
+#[test]
+fn an_older_layout_is_refused_until_it_is_migrated() {
+    let Some(server) = shared_server() else { return };
+    let options = new_store(&server);
+    execute(options.connection(), &["UPDATE accrue.layout SET version = 0"]);
+    let error = refused(options);
+    assert_eq!(error.kind(), OpenErrorKind::Layout);
+    assert!(error.to_string().contains("call PostgresStore::migrate"), "{error}");
+}
+
+/// Sessions of the database of an open store end, and the next ones have other settings.
+fn reconnect(options: &PostgresOptions, setting: &str) {
+    let set = format!(
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {setting}', current_database()); END $$"
+    );
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    execute(options.connection(), &[&set, end]);
+}
+
+#[test]
+fn a_later_connection_that_does_not_wait_for_the_disk_is_refused_too() {
+    let Some(server) = shared_server() else { return };
+    let options = new_store(&server).patience(Duration::from_millis(200));
+    let store = block_on(options.clone().open()).unwrap();
+    reconnect(&options, "synchronous_commit = off");
+    let error = block_on(store.commit(Batch::new().put(key("a"), document("{}")))).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
+    reconnect(&options, "synchronous_commit = on");
+    block_on(store.commit(Batch::new().put(key("a"), document("{}")))).unwrap();
+}
+
+/// As through a pooler that gives each transaction another session.
+#[test]
+fn a_session_whose_settings_were_lost_commits_nothing() {
+    let Some(server) = shared_server() else { return };
+    let options = new_store(&server);
+    let call = "SELECT accrue.apply(1, '{}', 1, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', \
+                '{}', '{1}', '{a}', '{\"{}\"}', '{}', '{}')";
+    let tries = |begin: &str| {
+        let sql = format!(
+            "DO $$ BEGIN PERFORM ({call}); EXCEPTION WHEN raise_exception THEN RETURN; END $$"
+        );
+        execute(options.connection(), &[begin, &sql, "COMMIT"]);
+        number(options.connection(), "SELECT count(*) FROM accrue.rows")
+    };
+    assert_eq!(tries("BEGIN ISOLATION LEVEL READ COMMITTED"), 0);
+    assert_eq!(tries("BEGIN ISOLATION LEVEL SERIALIZABLE"), 1);
+}
+
+#[test]
+fn plans_read_no_table_as_a_whole() {
+    let Some(server) = shared_server() else { return };
+    let options = new_store(&server);
+    let store = block_on(options.clone().open()).unwrap();
+    let scans =
+        "SELECT coalesce(sum(seq_scan), 0)::bigint FROM pg_stat_user_tables WHERE relname = 'rows'";
+    let before = number(options.connection(), scans);
+    for _ in 0..3 {
+        let batch = Batch::new().put(key("a"), document("{}"));
+        block_on(store.commit(batch)).unwrap();
+        let row = block_on(store.get(&[key("a"), key("b")])).unwrap().remove(0).unwrap();
+        let again = Batch::new().expect(key("a"), Expected::Version(row.version));
+        block_on(store.commit(again.put(key("a"), document("{}")).delete(key("b")))).unwrap();
+        block_on(store.scan(&Scan::prefix(TABLE, b"", 10))).unwrap();
+    }
+    drop(store);
+    execute(options.connection(), &["SELECT pg_stat_force_next_flush()", "SELECT pg_sleep(1.2)"]);
+    assert_eq!(number(options.connection(), scans), before);
 }
 
 #[test]

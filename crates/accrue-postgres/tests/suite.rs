@@ -34,6 +34,13 @@ impl Database {
         Self::new(|options| options.isolation(isolation))
     }
 
+    /// One whose user may take no advisory lock, as in a database that has none.
+    fn without_locks() -> Self {
+        let server = support::shared_server();
+        let options = server.map(|server| support::new_store_without_locks(&server));
+        Self { options, memory: Arc::default(), turns: Arc::default() }
+    }
+
     fn on_a_runtime_of_the_host() -> Self {
         Self::new(|options| options.on(RUNTIME.handle().clone()))
     }
@@ -69,7 +76,7 @@ impl Processes for Database {
 }
 
 accrue_conformance::suite!(locks, Database::with(Isolation::Locks));
-accrue_conformance::suite!(serializable, Database::with(Isolation::Serializable));
+accrue_conformance::suite!(serializable_without_locks, Database::without_locks());
 accrue_conformance::suite!(on_a_runtime, Database::on_a_runtime_of_the_host());
 
 accrue_conformance::processes!(processes_with_locks, Database::with(Isolation::Locks));

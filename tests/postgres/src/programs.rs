@@ -39,11 +39,13 @@ pub(crate) fn run(program: &str, arguments: &[&str], folder: &Path) -> (ExitStat
 }
 
 fn programs() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("POSTGRES_BIN") {
-        return Some(PathBuf::from(named));
-    }
-    let versions = fs::read_dir(DEBIAN).ok()?.filter_map(Result::ok);
-    let mut found: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
+    let mut found: Vec<_> = match env::var_os("POSTGRES_BIN") {
+        Some(named) => vec![PathBuf::from(named)],
+        None => {
+            let versions = fs::read_dir(DEBIAN).ok()?.filter_map(Result::ok);
+            versions.map(|version| version.path().join("bin")).collect()
+        }
+    };
     found.retain(|bin| bin.join("initdb").exists());
     found.sort();
     found.pop()

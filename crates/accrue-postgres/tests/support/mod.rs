@@ -20,7 +20,7 @@ use std::{
 };
 
 use accrue::store::{Document, Key, Table};
-use accrue_postgres::PostgresOptions;
+use accrue_postgres::{Isolation, PostgresOptions};
 pub(crate) use accrue_postgres_server::{Server, execute, is_installed, left_out, number};
 
 pub(crate) use self::worker::{Told, work};
@@ -53,6 +53,23 @@ pub(crate) fn new_database(server: &str, how: &str) -> String {
 /// Makes a database with the tables of a store.
 pub(crate) fn new_store(server: &str) -> PostgresOptions {
     let options = PostgresOptions::new(new_database(server, ""));
+    pollster::block_on(options.clone().migrate(&[TABLE])).unwrap();
+    options
+}
+
+/// Makes a database whose user may take no advisory lock, with the tables of a store.
+pub(crate) fn new_store_without_locks(server: &str) -> PostgresOptions {
+    let connection = new_database(server, "");
+    let user = format!("plain_{}_{}", process::id(), DATABASES.fetch_add(1, Ordering::Relaxed));
+    let grant = format!(
+        "DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO {user}', current_database()); END $$"
+    );
+    let locks = ["pg_advisory_lock", "pg_advisory_xact_lock", "pg_advisory_xact_lock_shared"];
+    let revoke = locks.map(|lock| format!("REVOKE EXECUTE ON FUNCTION {lock}(bigint) FROM PUBLIC"));
+    execute(&connection, &[&format!("CREATE ROLE {user} LOGIN"), &grant]);
+    execute(&connection, &revoke.each_ref().map(String::as_str));
+    let options = PostgresOptions::new(format!("{connection} user={user}"));
+    let options = options.isolation(Isolation::Serializable);
     pollster::block_on(options.clone().migrate(&[TABLE])).unwrap();
     options
 }

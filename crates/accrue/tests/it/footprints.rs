@@ -94,21 +94,22 @@ fn an_event_that_draws_credits_costs_three_calls_too() {
 }
 
 #[test]
-fn a_batch_of_many_customers_costs_three_calls() {
+fn a_batch_of_500_customers_costs_three_calls() {
     let fixture = Fixture::new();
     fixture.metric(SUM);
     let plan = fixture.plan();
     serve_somebody(&fixture, &plan);
-    let names: Vec<_> = (0..40).map(|number| format!("customer-{number}")).collect();
+    let names: Vec<_> = (0..500).map(|number| format!("customer-{number}")).collect();
     for name in &names {
-        let id = fixture.customer(name).id;
-        fixture.subscribe(id, &plan);
+        let subscription = fixture.subscribe(fixture.customer(name).id, &plan);
+        let alert = cost_alert(&["1000"]);
+        run(fixture.account.create_subscription_alert(subscription.id, alert)).unwrap();
         fixture.use_now(name, name, "1");
     }
     let cold = Cold::on(&fixture, 2);
     cold.store.reset();
     let events = names.iter().map(|name| event(name, &format!("{name} again"), at(NOON), "1"));
-    assert_eq!(run(cold.account.ingest(events.collect::<Vec<_>>())).unwrap().ingested, 40);
+    assert_eq!(run(cold.account.ingest(events.collect::<Vec<_>>())).unwrap().ingested, 500);
     assert_eq!(cold.store.calls(), 3);
 }
 
