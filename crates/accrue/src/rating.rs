@@ -5,6 +5,7 @@
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
+mod composite;
 mod discounts;
 mod due;
 mod fees;

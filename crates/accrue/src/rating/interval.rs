@@ -62,6 +62,14 @@ impl RatedInterval {
         self.price.charge.is_fixed()
     }
 
+    pub(super) fn is_usage(&self) -> bool {
+        self.price.charge.is_usage()
+    }
+
+    pub(super) fn is_composite(&self) -> bool {
+        self.price.charge.is_composite()
+    }
+
     pub(super) fn billing_mode(&self) -> BillingMode {
         self.price.charge.billing_mode()
     }
