@@ -207,6 +207,7 @@ fn price_table(of: &PricedVersion, names: &Names) -> Markup {
                             (grouped(quantity)) " "
                             @match billing_mode { BillingMode::InAdvance => "in advance", _ => "in arrears" }
                         }
+                        Charge::Composite { .. } => "All other prices",
                         _ => "–",
                     }
                 }

@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating};
 use crate::{
-    Decimal, Error, Fraction, WrittenDecimal,
-    price::{Share, check_not_negative},
+    Decimal, Error, WrittenDecimal,
+    price::{Share, check_bounds, check_not_negative},
 };
 
 /// A fraction of what other prices come to, between a least and a greatest amount (price models 6.1).
@@ -11,8 +11,8 @@ use crate::{
 /// The least amount counts once the period is over. One part, and one for what the least amount adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Percent {
-    /// Fraction, more than 0.
-    pub percent: Fraction,
+    /// Fraction, more than 0 and at most 1.
+    pub percent: Decimal,
     /// Least amount of a period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_amount: Option<WrittenDecimal>,
@@ -27,7 +27,7 @@ pub struct Percent {
 impl Percent {
     /// Creates a fraction without bounds.
     #[must_use]
-    pub const fn new(percent: Fraction) -> Self {
+    pub const fn new(percent: Decimal) -> Self {
         Self { percent, minimum_amount: None, maximum_amount: None, prorated: false }
     }
 
@@ -41,8 +41,11 @@ impl Percent {
 
 impl Rates for Percent {
     fn check(&self) -> Result<(), Error> {
-        if self.percent.as_decimal().is_zero() {
-            return Err(Error::invalid("percent", "found 0, expected more than 0 and at most 1"));
+        let percent = &self.percent;
+        check_bounds("percent", percent)?;
+        if *percent <= Decimal::zero() || *percent > Decimal::from(1) {
+            let message = format!("found {percent}, expected more than 0 and at most 1");
+            return Err(Error::invalid("percent", message));
         }
         let bounds =
             [("minimum_amount", &self.minimum_amount), ("maximum_amount", &self.maximum_amount)];
@@ -70,7 +73,7 @@ impl Rates for Percent {
     }
 
     fn amount(&self, base: &Quantity) -> Decimal {
-        self.capped(base.billable() * self.percent.as_decimal())
+        self.capped(base.billable() * &self.percent)
     }
 
     fn minimum(&self, _: &Quantity, served: Share) -> Option<Decimal> {
