@@ -1,5 +1,7 @@
 //! What the page has of a model, and what it costs: asked of the API, over events that are not ingested.
 
+use std::collections::BTreeSet;
+
 use accrue::Decimal;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -83,8 +85,11 @@ impl Scene {
     /// A line of a plot, and a second one where the amount follows the days served.
     fn curves(&self, entry: &Entry, line: &Line) -> Vec<Curve> {
         let is_composite = MODELS.contains(&entry.model);
-        let places =
-            if is_composite { ends(entry.plot.to).collect() } else { places(entry.plot.to) };
+        let to = entry.plot.to;
+        let places: Vec<_> = match is_composite {
+            true => ends(to).into_iter().collect(),
+            false => places(to),
+        };
         let usage = |x: &Decimal| {
             let units = |units| if units == X { x.clone() } else { number(units) };
             line.usage.iter().map(|(properties, of)| (*properties, units(*of))).collect()
@@ -148,15 +153,16 @@ fn event(place: usize, properties: &str, units: &Decimal) -> Value {
     json!({"event_name": "use", "timestamp": "2026-03-10T11:00:00Z", "properties": all})
 }
 
-/// The ends of the parts of a plot.
-fn ends(to: u32) -> impl Iterator<Item = Decimal> {
-    (0..=PARTS).map(move |part| Decimal::from(part * to) * number("0.02"))
+/// The ends of the parts of a plot, and of its quarters, which are told in words.
+fn ends(to: u32) -> BTreeSet<Decimal> {
+    let quarters = (1..4).map(|part| Decimal::from(part * to) * number("0.25"));
+    (0..=PARTS).map(|part| Decimal::from(part * to) * number("0.02")).chain(quarters).collect()
 }
 
 /// The places that a plot is asked at: each part's end, and just before and after it, where amounts jump.
 fn places(to: u32) -> Vec<Decimal> {
     let trace = number("0.000001");
-    let around = ends(to).flat_map(|end| [&end - &trace, end.clone(), end + &trace]);
+    let around = ends(to).into_iter().flat_map(|end| [&end - &trace, end.clone(), end + &trace]);
     let most = Decimal::from(to);
     around.filter(|x| !x.is_negative() && *x <= most).collect()
 }
