@@ -233,6 +233,8 @@ fn model(of: &Model) -> String {
         Model::Tiered(_) => "Tiers, each for the units in it",
         Model::Bulk(_) => "Volume: one tier for all units",
         Model::Matrix(_) => "Matrix of amounts by property",
+        Model::Percent(_) => "Percentage of all other prices",
+        Model::MinimumComposite(_) => "What all other prices lack of an amount",
         other => return words(other.model_type()),
     };
     name.to_owned()
