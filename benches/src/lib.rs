@@ -5,6 +5,7 @@
 mod backend;
 mod customers;
 mod json;
+mod side;
 mod stopwatch;
 mod tap;
 mod workload;
@@ -18,6 +19,7 @@ pub use self::backend::Backend;
 pub use self::{
     customers::{Priced, call, subscribe},
     json::{event_json, properties_json},
+    side::{SIDE_BATCH, Side},
     stopwatch::Stopwatch,
     tap::Tap,
     workload::{Shape, Watch, Workload},

@@ -14,12 +14,9 @@ use accrue::{
     },
     subscription::{NewSubscription, UsageCustomers},
 };
-use accrue_benches::{Backend, Outcome, Priced, call, now, subscribe};
+use accrue_benches::{Backend, Outcome, Priced, SIDE_BATCH, Side, subscribe};
 use clap::Parser as _;
 use pollster::block_on;
-
-/// Events of a batch.
-const BATCH: usize = 500;
 
 #[expect(clippy::print_stdout, reason = "this prints a table")]
 fn main() -> Outcome<()> {
@@ -30,21 +27,21 @@ fn main() -> Outcome<()> {
         let store = backend.open(&folder.path().join(name))?;
         let clock = ManualClock::at(Timestamp::parse("2026-03-01T00:00:00Z")?);
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
-        all.push(block_on(Side::new(name, *terms, billing, clock))?);
+        all.push(block_on(side(name, *terms, billing, clock))?);
     }
-    println!("{backend}, batches of {BATCH} events");
-    let early = block_on(measure(&mut all, rounds))?;
+    println!("{backend}, batches of {SIDE_BATCH} events");
+    let early = block_on(Side::measure(&mut all, rounds))?;
     for month in 1..=12 {
         for side in &mut all {
-            block_on(side.month(month))?;
+            block_on(pass(side, month))?;
         }
     }
-    let late = block_on(measure(&mut all, rounds))?;
+    let late = block_on(Side::measure(&mut all, rounds))?;
     let heads = ["µs an event", "ratio", "after a year", "ratio", "late / early"];
     let heads = heads.map(|head| format!("{head:>13}"));
     println!("{:<28} {}", "", heads.join(" "));
     let [first, last] = [&early, &late].map(|of| of.first().copied().unwrap_or_default());
-    let events = f64::from(u32::try_from(BATCH * rounds)?);
+    let events = f64::from(u32::try_from(SIDE_BATCH * rounds)?);
     for ((side, early), late) in all.iter().zip(&early).zip(&late) {
         let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
         let each = |of: &Duration| of.as_secs_f64() * 1e6 / events;
@@ -90,59 +87,30 @@ const ONE: Terms = Terms { cadences: false, groups: false, customers: 8, is_fami
 /// Regions that events are of.
 const REGIONS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 
-struct Side {
-    name: &'static str,
-    billing: Billing,
-    account: Account,
-    clock: ManualClock,
-    customers: Vec<CustomerId>,
-    events: usize,
+async fn side(name: &str, terms: Terms, billing: Billing, clock: ManualClock) -> Outcome<Side> {
+    let account = billing.account(AccountId::parse("bench")?);
+    let plan = plan(&account, terms).await?;
+    let mut customers = Vec::new();
+    if terms.is_family {
+        customers = family(&account, plan, terms.customers).await?;
+    } else {
+        for _ in 0..terms.customers {
+            customers.push(subscribe(&account, plan).await?);
+        }
+    }
+    let (name, regions) = (name.to_owned(), REGIONS.map(str::to_owned).into());
+    Ok(Side { name, billing, account, clock, customers, regions, events: 0 })
 }
 
-impl Side {
-    async fn new(
-        name: &'static str,
-        terms: Terms,
-        billing: Billing,
-        clock: ManualClock,
-    ) -> Outcome<Self> {
-        let account = billing.account(AccountId::parse("bench")?);
-        let plan = plan(&account, terms).await?;
-        let mut customers = Vec::new();
-        if terms.is_family {
-            customers = family(&account, plan, terms.customers).await?;
-        } else {
-            for _ in 0..terms.customers {
-                customers.push(subscribe(&account, plan).await?);
-            }
-        }
-        Ok(Self { name, billing, account, clock, customers, events: 0 })
+/// Uses something each day of a month, and lets it pass.
+async fn pass(side: &mut Side, month: u32) -> Outcome<()> {
+    let (year, month) = if month < 10 { (2026, month + 3) } else { (2027, month - 9) };
+    for day in [2, 9, 16, 23] {
+        side.clock.set(Timestamp::parse(&format!("{year}-{month:02}-{day:02}T00:00:00Z"))?);
+        side.batch().await?;
+        while side.billing.tick(100).await?.more {}
     }
-
-    async fn batch(&mut self) -> Outcome<Duration> {
-        let numbers = self.events..self.events + BATCH;
-        self.events = numbers.end;
-        let events = numbers.map(|number| {
-            let customer = self.customers.get(number % self.customers.len()).ok_or("a customer")?;
-            let region = REGIONS.get(number % REGIONS.len()).ok_or("a region")?;
-            call(*customer, number, &self.clock, &[("region", *region)])
-        });
-        let events = events.collect::<Outcome<Vec<_>>>()?;
-        let start = now();
-        self.account.ingest(events).await?;
-        Ok(start.elapsed())
-    }
-
-    /// Uses something each day of a month, and lets it pass.
-    async fn month(&mut self, month: u32) -> Outcome<()> {
-        let (year, month) = if month < 10 { (2026, month + 3) } else { (2027, month - 9) };
-        for day in [2, 9, 16, 23] {
-            self.clock.set(Timestamp::parse(&format!("{year}-{month:02}-{day:02}T00:00:00Z"))?);
-            self.batch().await?;
-            while self.billing.tick(100).await?.more {}
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Creates a customer with so many children whose usage counts for its subscription.
@@ -192,17 +160,6 @@ async fn plan(account: &Account, Terms { cadences, groups, .. }: Terms) -> Outco
         }
     }
     priced.plan(account, prices).await
-}
-
-/// Lets the sides ingest in turns, and returns how long each took.
-async fn measure(sides: &mut [Side], rounds: usize) -> Outcome<Vec<Duration>> {
-    let mut took = vec![Duration::ZERO; sides.len()];
-    for _ in 0..rounds {
-        for (side, took) in sides.iter_mut().zip(&mut took) {
-            *took += side.batch().await?;
-        }
-    }
-    Ok(took)
 }
 
 /// Prints what an event costs under terms of several kinds, beside those of one price and in one run, with a short

@@ -43,13 +43,13 @@ pub use self::{
         GroupedTieredMatrix, GroupedTieredPackage, GroupedWithMeteredMinimum,
         GroupedWithMinMaxThresholds, GroupedWithProratedMinimum, Grouping, LowerBoundTier, Matrix,
         MatrixCell, MatrixTier, MatrixWithAllocation, MatrixWithDisplayName,
-        MatrixWithThresholdDiscounts, MaxGroupTieredPackage, MeteredAllowance, MinimumPackageTier,
-        MinimumTier, Model, Package, PackageTier, PackageWithAllocation, PairAmount, PairFactor,
-        Part, PartOf, PricingAmount, Quantity, Rating, ScalableMatrixWithTieredPricing,
-        ScalableMatrixWithUnitPricing, ScalingFactor, ThresholdDiscount, ThresholdStep,
-        ThresholdTotalAmount, Tier, Tiered, TieredMatrixWithAllocation, TieredPackage,
-        TieredPackageWithMinimum, TieredWithMinimum, TieredWithProration, Unit, UnitWithPercent,
-        UnitWithProration, ValueTier, VolumeTier,
+        MatrixWithThresholdDiscounts, MaxGroupTieredPackage, MeteredAllowance, MinimumComposite,
+        MinimumPackageTier, MinimumTier, Model, Package, PackageTier, PackageWithAllocation,
+        PairAmount, PairFactor, Part, PartOf, Percent, PricingAmount, Quantity, Rating,
+        ScalableMatrixWithTieredPricing, ScalableMatrixWithUnitPricing, ScalingFactor,
+        ThresholdDiscount, ThresholdStep, ThresholdTotalAmount, Tier, Tiered,
+        TieredMatrixWithAllocation, TieredPackage, TieredPackageWithMinimum, TieredWithMinimum,
+        TieredWithProration, Unit, UnitWithPercent, UnitWithProration, ValueTier, VolumeTier,
     },
     new::{NewCharge, NewPrice},
     origin::PriceOrigin,
@@ -127,7 +127,7 @@ pub struct Price {
     pub created_at: Timestamp,
 }
 
-/// Charge of a price: usage, or a fixed quantity.
+/// Charge of a price: usage, a fixed quantity, or what other prices come to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -148,6 +148,14 @@ pub enum Charge {
         /// Billing mode: when in a billing period it falls due.
         billing_mode: BillingMode,
     },
+    /// What the other prices of the subscription in its currency come to before adjustments, charged when the
+    /// billing period ends: a `composite_price` (price models 6).
+    ///
+    /// Of usage these are the periods that end within its own, of a fee what falls due in that.
+    Composite {
+        /// Model that rates the sum of what they come to.
+        model: Model,
+    },
 }
 
 impl Charge {
@@ -155,15 +163,15 @@ impl Charge {
     pub(crate) const fn billing_mode(&self) -> BillingMode {
         match self {
             Self::Fixed { billing_mode, .. } => *billing_mode,
-            Self::Usage { .. } => BillingMode::InArrear,
+            Self::Usage { .. } | Self::Composite { .. } => BillingMode::InArrear,
         }
     }
 
-    /// Returns the metric that measures it; none of a fee.
+    /// Returns the metric that measures it; none of what is no usage.
     pub(crate) const fn metric_id(&self) -> Option<MetricId> {
         match self {
             Self::Usage { metric_id, .. } => Some(*metric_id),
-            Self::Fixed { .. } => None,
+            Self::Fixed { .. } | Self::Composite { .. } => None,
         }
     }
 }
@@ -178,6 +186,9 @@ pub enum PriceType {
     /// Price of a quantity that the subscription has.
     #[serde(rename = "fixed_price")]
     Fixed,
+    /// Price of what other prices come to.
+    #[serde(rename = "composite_price")]
+    Composite,
 }
 
 /// Class of prices that a filter names by their type (subscriptions 1.4).
@@ -197,7 +208,7 @@ pub enum PriceClass {
     FixedInAdvance,
     /// Fees in arrears.
     FixedInArrears,
-    /// Prices of usage, and fees in arrears.
+    /// Prices of usage, fees in arrears, and prices of what others come to.
     InArrears,
 }
 
@@ -304,10 +315,10 @@ impl Price {
     }
 
     /// Returns the cycle in which its usage is invoiced within its billing periods (invoicing 6.1): that of
-    /// `invoicing_cycle_configuration`. A fee has none: it falls due once in each of its periods.
+    /// `invoicing_cycle_configuration`. What is no usage has none: it falls due once in each of its periods.
     #[must_use]
     pub fn invoicing_cycle(&self) -> Option<Cycle> {
-        new::invoicing_cycle(&self.carried).ok().flatten().filter(|_| !self.charge.is_fixed())
+        new::invoicing_cycle(&self.carried).ok().flatten().filter(|_| self.charge.is_usage())
     }
 }
 
@@ -330,7 +341,9 @@ impl Charge {
     #[must_use]
     pub const fn model(&self) -> &Model {
         match self {
-            Self::Usage { model, .. } | Self::Fixed { model, .. } => model,
+            Self::Usage { model, .. } | Self::Fixed { model, .. } | Self::Composite { model } => {
+                model
+            }
         }
     }
 
@@ -340,12 +353,25 @@ impl Charge {
         matches!(self, Self::Fixed { .. })
     }
 
+    /// Tells whether it is of usage that a metric measures.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::Usage { .. })
+    }
+
+    /// Tells whether it is of what other prices come to.
+    #[must_use]
+    pub const fn is_composite(&self) -> bool {
+        matches!(self, Self::Composite { .. })
+    }
+
     /// Returns the type of the price.
     #[must_use]
     pub const fn price_type(&self) -> PriceType {
         match self {
             Self::Usage { .. } => PriceType::Usage,
             Self::Fixed { .. } => PriceType::Fixed,
+            Self::Composite { .. } => PriceType::Composite,
         }
     }
 
@@ -355,7 +381,7 @@ impl Charge {
         use BillingMode::{InAdvance, InArrear};
 
         match class {
-            PriceClass::Usage => matches!(self, Self::Usage { .. }),
+            PriceClass::Usage => self.is_usage(),
             PriceClass::Fixed => self.is_fixed(),
             PriceClass::FixedInAdvance => {
                 matches!(self, Self::Fixed { billing_mode: InAdvance, .. })

@@ -5,6 +5,7 @@
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
+mod composite;
 mod deferred;
 mod discounts;
 mod due;

@@ -61,6 +61,41 @@ test('every model of a price comes back as it was given', async () => {
   }
 });
 
+test('composite prices see the others, and conversion rates have tiers', async () => {
+  const metric = await newMetric();
+  const usage = usagePrice(metric, { unit_config: { unit_amount: '1' } });
+  const { unit_config, billable_metric_id, ...common } = usagePrice(metric);
+  const share = {
+    ...common, name: 'share', model_type: 'percent',
+    percent_config: { percent: 0.1, minimum_amount: '5', maximum_amount: '100' },
+  };
+  const least = {
+    ...common, name: 'least', model_type: 'minimum_composite',
+    minimum_composite_config: { minimum_amount: '50', prorated: true },
+  };
+  const tiers = [
+    { first_unit: 0, last_unit: 3, unit_amount: '2.00' },
+    { first_unit: 3, last_unit: null, unit_amount: '1.50' },
+  ];
+  const rates = { conversion_rate_type: 'tiered', tiered_config: { tiers } };
+  const credits = { ...usage, name: 'credits', currency: 'credits', conversion_rate_config: rates };
+  const prices = [usage, share, least, credits].map((price) => ({ price }));
+  const plan = await client.plans.create({ name: unique('plan'), currency: 'USD', prices });
+  const shown = (name) => plan.prices.find((price) => price.name === name);
+  assert.deepEqual(['share', 'least'].map((name) => shown(name).price_type), ['composite_price', 'composite_price']);
+  assert.equal(shown('share').percent_config.percent, 0.1);
+  assert.equal(shown('least').minimum_composite_config.minimum_amount, '50');
+  assert.deepEqual(shown('credits').conversion_rate_config, rates);
+  assert.equal(shown('credits').conversion_rate, null);
+  const customer = await newCustomer();
+  const subscription = await client.subscriptions.create({ plan_id: plan.id, customer_id: customer.id });
+  await use(customer, 4);
+  const timeframe = { timeframe_start: instant(-DAY), timeframe_end: instant(DAY) };
+  const costs = await client.subscriptions.fetchCosts(subscription.id, timeframe);
+  // 4, a tenth of that, and 3 credits at 2.00 with one at 1.50.
+  assert.equal(Number(costs.data.at(-1).subtotal), 11.9);
+});
+
 test('prices are listed to the end', async () => {
   const created = [(await newPrice()).id, (await newPrice()).id];
   const walked = ids(await all(client.prices.list({ limit: 1 })));

@@ -221,6 +221,53 @@ class Suite(unittest.TestCase):
         self.assertEqual(changed.metadata, {"a": "1", "b": "2"})
         self.assertGreaterEqual(len(list(CLIENT.prices.list(limit=2))), len(MODELS))
 
+    def test_composite_prices_and_conversion_rates_in_tiers(self):
+        metric = new_metric()
+        common = {"cadence": "monthly", "item_id": metric.item.id}
+        usage = {
+            "name": "usage",
+            "model_type": "unit",
+            "billable_metric_id": metric.id,
+            "unit_config": {"unit_amount": "1"},
+            **common,
+        }
+        percent = {"percent": 0.1, "minimum_amount": "5", "maximum_amount": "100"}
+        share = {"name": "share", "model_type": "percent", "percent_config": percent, **common}
+        least = {
+            "name": "least",
+            "model_type": "minimum_composite",
+            "minimum_composite_config": {"minimum_amount": "50", "prorated": True},
+            **common,
+        }
+        tiers = [
+            {"first_unit": 0, "last_unit": 3, "unit_amount": "2.00"},
+            {"first_unit": 3, "last_unit": None, "unit_amount": "1.50"},
+        ]
+        rates = {"conversion_rate_type": "tiered", "tiered_config": {"tiers": tiers}}
+        credits = {**usage, "name": "credits", "currency": "credits", "conversion_rate_config": rates}
+        wrapped = [{"price": price} for price in (usage, share, least, credits)]
+        plan = CLIENT.plans.create(name=unique("plan"), currency="USD", prices=wrapped)
+        shown = {price.name: price for price in plan.prices}
+        self.assertEqual([shown[name].price_type for name in ("share", "least")], ["composite_price"] * 2)
+        self.assertEqual(shown["share"].percent_config.percent, 0.1)
+        self.assertEqual(shown["least"].minimum_composite_config.minimum_amount, "50")
+        config = shown["credits"].conversion_rate_config
+        self.assertEqual([tier.unit_amount for tier in config.tiered_config.tiers], ["2.00", "1.50"])
+        self.assertIsNone(shown["credits"].conversion_rate)
+        customer = new_customer()
+        subscription = CLIENT.subscriptions.create(plan_id=plan.id, customer_id=customer.id)
+        event = {
+            "idempotency_key": unique("event"),
+            "event_name": "usage",
+            "timestamp": now(),
+            "customer_id": customer.id,
+            "properties": {"amount": 4},
+        }
+        CLIENT.events.ingest(events=[event])
+        costs = CLIENT.subscriptions.fetch_costs(subscription.id, **timeframe()).data[-1]
+        # 4, a tenth of that, and 3 credits at 2.00 with one at 1.50.
+        self.assertEqual(float(costs.subtotal), 11.9)
+
     def test_dimensional_price_groups(self):
         external = unique("group/a b")
         metric, groups = new_metric(), CLIENT.dimensional_price_groups

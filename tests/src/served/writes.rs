@@ -79,7 +79,12 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let given = json!({
         "currency": "credits", "amount": "5", "cadence": "monthly", "per_unit_cost_basis": "0.5",
     });
-    own["add_prices"] = json!([{"price": cheap}, {"allocation_price": given}]);
+    let share = json!({
+        "name": "share", "item_id": item, "cadence": "monthly", "model_type": "percent",
+        "percent_config": {"percent": 0.05, "minimum_amount": "20", "maximum_amount": "200"},
+        "currency": "USD",
+    });
+    own["add_prices"] = json!([{"price": cheap}, {"price": share}, {"allocation_price": given}]);
     own["filter"] = json!("region = 'eu'");
     own["add_adjustments"] = json!([{"adjustment": {
         "adjustment_type": "percentage_discount", "percentage_discount": 0.5,

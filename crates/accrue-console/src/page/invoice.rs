@@ -211,7 +211,7 @@ pub(super) fn part_text(part: &Part) -> String {
         PartOf::DefaultCell => "All others".to_owned(),
         PartOf::Group { key, value } => format!("{key} {}", value.as_deref().unwrap_or("(none)")),
         PartOf::Named => part.name.clone().unwrap_or_default(),
-        _ => "All".to_owned(),
+        _ => part.name.clone().unwrap_or_else(|| "All".to_owned()),
     }
 }
 

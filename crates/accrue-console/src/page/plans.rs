@@ -207,6 +207,7 @@ fn price_table(of: &PricedVersion, names: &Names) -> Markup {
                             (grouped(quantity)) " "
                             @match billing_mode { BillingMode::InAdvance => "in advance", _ => "in arrears" }
                         }
+                        Charge::Composite { .. } => "All other prices",
                         _ => "–",
                     }
                 }
@@ -232,6 +233,8 @@ fn model(of: &Model) -> String {
         Model::Tiered(_) => "Tiers, each for the units in it",
         Model::Bulk(_) => "Volume: one tier for all units",
         Model::Matrix(_) => "Matrix of amounts by property",
+        Model::Percent(_) => "Percentage of all other prices",
+        Model::MinimumComposite(_) => "What all other prices lack of an amount",
         other => return words(other.model_type()),
     };
     name.to_owned()

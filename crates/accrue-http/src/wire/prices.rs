@@ -75,7 +75,7 @@ response! {
         external_price_id: Option<ExternalId>,
         /// Its name.
         name: Name,
-        /// Its type: a price of usage, or a fee.
+        /// Its type: a price of usage, a fee, or a price of what others come to.
         price_type: PriceType,
         /// Type of its model.
         model_type: Word<ModelType>,
@@ -91,9 +91,9 @@ response! {
         billing_mode: BillingMode,
         /// Item that it sells.
         item: PriceItem,
-        /// Metric that measures its usage; null for a fee.
+        /// Metric that measures its usage; null for others.
         billable_metric: Option<PriceMetric>,
-        /// Number of units of a fee; null for usage.
+        /// Number of units of a fee; null for others.
         fixed_price_quantity: Option<JsonNumber>,
         /// Currency or pricing unit of its amounts.
         currency: PricingUnit,
@@ -120,7 +120,7 @@ response! {
         license_type: Option<LicenseType>,
         /// Credits that it gives with each of its periods, where it is an allocation.
         credit_allocation: Option<CreditAllocation>,
-        /// Always null: no price is made of others.
+        /// Always null: a price of what others come to is of all of them.
         composite_price_filters: Nothing,
         /// Number of the phase that it is of, where its plan has phases.
         plan_phase_order: Option<u32>,
@@ -217,6 +217,7 @@ choices! {
     PriceType {
         "usage_price" => PriceType::Usage,
         "fixed_price" => PriceType::Fixed,
+        "composite_price" => PriceType::Composite,
     }
     BillingMode {
         "in_advance" => BillingMode::InAdvance,

@@ -81,7 +81,6 @@ fn wire_5_1_what_no_plan_has_is_not_available() {
     for (name, value) in [
         ("status", json!("draft")),
         ("prices", json!([{"price": price, "license_allocation_price": {"name": "x"}}])),
-        ("prices", json!([{"price": {"model_type": "percent"}}])),
     ] {
         let mut new = new.clone();
         new[name] = value;

@@ -209,8 +209,10 @@ fn subscriptions_9_1_9_one_price_that_cannot_be_found_or_built_refuses_all() {
     ] {
         ask(unknown).error(404, "404-resource-not-found");
     }
-    let not_built = scene.new_price("1", json!({"model_type": "percent"}));
-    ask(json!({"price": not_built})).error(404, "404-feature-not-available");
+    let composite = json!({"model_type": "percent", "percent_config": {"percent": 0.1}});
+    let composite = without(scene.new_price("1", composite), "billable_metric_id");
+    let composite = without(composite, "unit_config");
+    ask(json!({"price": composite})).error(400, "400-constraint-violation");
     let overridden =
         json!({"price_id": scene.price, "metric_parameter_overrides": {"threshold": 1}});
     ask(overridden).error(400, "400-constraint-violation");

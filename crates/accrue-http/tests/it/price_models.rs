@@ -1,5 +1,6 @@
 //! Each price model over HTTP: what published and hand-made examples cost, and what is refused.
 
+pub(crate) mod composites;
 mod groups;
 
 use http::StatusCode;

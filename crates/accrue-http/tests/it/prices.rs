@@ -196,15 +196,9 @@ fn wire_5_2_a_discount_a_minimum_and_a_maximum_are_shown() {
 }
 
 #[test]
-fn wire_5_2_models_that_are_not_built_are_not_available() {
+fn wire_5_2_usage_that_is_billed_in_advance_is_not_available() {
     let host = Host::new();
     let (item_id, metric_id) = catalogue(&host);
-    let others = ["minimum_composite", "percent"];
-    for model_type in others {
-        let price = usage(&item_id, &metric_id, model_type, json!({"any": ["thing"]}));
-        let body = host.post("/v1/prices", price).error(404, "404-feature-not-available");
-        assert_eq!(body["status"], 400);
-    }
     let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
     let in_advance = with(unit.clone(), "billed_in_advance", json!(true));
     host.post("/v1/prices", in_advance).error(404, "404-feature-not-available");

@@ -4,6 +4,7 @@
 //! A further model is an [`Entry`] of its family. `BLESS=1` writes the pages and the plots.
 
 mod cells;
+mod composites;
 mod entry;
 mod groups;
 mod page;
@@ -38,6 +39,13 @@ const FAMILIES: &[(&str, &str, &[Entry])] = &[
         "Usage is told apart by the values of a property, such as a user or a project, whichever values there are: each is \
          rated by itself. A billing period has at most 1,000 of them.",
         groups::ENTRIES,
+    ),
+    (
+        "By other prices",
+        "What the other prices of a subscription in the same currency come to, before discounts, minimums and credits, is turned \
+         into a further amount: fees and usage, each in the billing period in which it falls due. Such prices do not see each other. \
+         They are billed when the period ends, and what a minimum adds counts from then on.",
+        composites::ENTRIES,
     ),
 ];
 

@@ -103,11 +103,11 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
     let lines = due.lines.iter().zip(&prices).enumerate().map(|(place, (line, price))| {
         let credits_applied = figure(&current, place) - figure(&paid, place);
         let partially = charges.partially_invoiced.get(&(price.id, line.period.start()));
-        let partially_invoiced = partially.filter(|_| !price.charge.is_fixed()).cloned();
+        let partially_invoiced = partially.filter(|_| price.charge.is_usage()).cloned();
         let partially_invoiced = partially_invoiced.unwrap_or_default();
         let left = paid.shown.get(place).cloned().unwrap_or_default();
         let interval = charges.card.intervals.get(line.interval);
-        let usage = interval.filter(|_| !price.charge.is_fixed());
+        let usage = interval.filter(|_| price.charge.is_usage());
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
@@ -135,7 +135,7 @@ fn credits_of_lines(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal>
     let lines = charges.due.lines.iter().zip(adjusted);
     let credits = lines.map(|(line, amount)| {
         let price = charges.card.intervals.get(line.interval).map(|of| &of.price);
-        let price = price.filter(|of| !of.charge.is_fixed());
+        let price = price.filter(|of| of.charge.is_usage());
         let drawn = price.and_then(|of| charges.drawn.get(&(line.period.start(), of.id)));
         let credits = drawn.map(|of| (amount - &of.billed).min(of.paid.clone()));
         credits.unwrap_or_default().max(Decimal::zero())

@@ -117,12 +117,13 @@ fn unit_amount(amount: &Decimal, quantity: &Decimal) -> Decimal {
 impl InvoiceLine {
     /// Returns the parts that it shows, with their amounts, which add up to the subtotal as that is shown: values of
     /// the property that its price is broken down by, or what its model rated one by one. Those that are nothing are
-    /// left out (invoicing 3.4).
+    /// left out (invoicing 3.4), and so is a whole amount that has nothing beside it.
     #[must_use]
     pub fn sub_lines(&self) -> Vec<(&Part, Decimal)> {
-        let is_shown = |part: &&Part| {
-            part.of != PartOf::Whole && !(part.quantity.is_zero() && part.amount.is_zero())
-        };
+        let is_one =
+            |part: &Part| part.of != PartOf::Whole || part.name.is_some() && self.parts.len() > 1;
+        let is_shown =
+            |part: &&Part| is_one(part) && !(part.quantity.is_zero() && part.amount.is_zero());
         let parts: Vec<_> = self.parts.iter().filter(is_shown).collect();
         let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
         let shown = match self.currency.currency() {

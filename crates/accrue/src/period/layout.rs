@@ -43,6 +43,8 @@ impl SubscriptionEntry {
     /// billing period is that up to the end of it less that up to its start. Those parts are kept
     /// for the billing periods that alerts are judged on, and begin as copies of the whole when the first
     /// event of a further billing period comes: up to [`parts_until`](Self::parts_until) they are there.
+    ///
+    /// So are the periods of usage that a composite price sees, which has longer ones.
     pub(crate) fn stretches(
         &self,
         billing: &[Timeframe],
@@ -76,7 +78,30 @@ impl SubscriptionEntry {
                 }
             }
         }
+        for stretch in self.seen_by_composites(billing) {
+            insert(stretch);
+        }
         found
+    }
+
+    /// Returns the periods of usage that composite prices see within some billing periods: those that end with
+    /// theirs, or before.
+    fn seen_by_composites(&self, billing: &[Timeframe]) -> Vec<Stretch> {
+        let composites = self.subscription.composite_grids();
+        let own = billing.iter().flat_map(|of| {
+            composites.iter().flat_map(move |grid| grid.overlapping(*of).map(move |own| (own, of)))
+        });
+        let own: Vec<_> = own.collect();
+        let grids = self.subscription.usage_grids().into_iter();
+        let seen = grids.flat_map(|usage| {
+            let seen = own.iter().flat_map(|(own, of)| {
+                let periods = usage.overlapping(*own).filter(|period| period.end() <= own.end());
+                let begun = periods.filter(|period| period.start() < of.end());
+                begun.map(|period| Stretch::whole(&usage, period)).collect::<Vec<_>>()
+            });
+            seen.collect::<Vec<_>>()
+        });
+        seen.collect()
     }
 
     /// Returns the parts of a price's period up to starts of billing periods, from one of them on.

@@ -205,6 +205,11 @@ impl Discount {
                 let message = "found a discount of units on a fixed price, expected a usage price";
                 Err(Error::invalid(at, message))
             }
+            (Self::Usage(_), _) if charge.is_composite() => {
+                let message =
+                    "found a discount of units on a composite price, expected a usage price";
+                Err(Error::invalid(at, message))
+            }
             (Self::Usage(_), model) if model.is_divided() => {
                 let model = model.model_type();
                 let message =

@@ -67,6 +67,28 @@ impl BilledPriceBuilder {
         NewPrice { dimensional_price_configuration: Some(of), ..price }
     }
 
+    /// Returns a price of what the other prices of a subscription in its currency come to (price models 6): of the
+    /// model [`Percent`](super::Percent) or [`MinimumComposite`](super::MinimumComposite).
+    ///
+    /// ```
+    /// # use accrue::{Currency, Decimal, ItemId, Name};
+    /// use accrue::price::{Cadence, Model, NewPrice, Percent};
+    ///
+    /// # fn price(item_id: ItemId) -> Result<NewPrice, Box<dyn std::error::Error>> {
+    /// let usd = Currency::parse("USD")?;
+    /// let mut support = Percent::new(Decimal::parse("0.08")?);
+    /// support.minimum_amount = Some(Decimal::from(100).into());
+    /// let support = NewPrice::builder(Name::parse("Support")?, item_id)
+    ///     .billed(Cadence::Monthly, usd)
+    ///     .composite(Model::Percent(support));
+    /// # Ok(support)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn composite(self, model: Model) -> NewPrice {
+        self.charge(Charge::Composite { model })
+    }
+
     /// Returns a fee of one unit that falls due when its billing period begins.
     #[must_use]
     pub fn fee_in_advance(self, unit_amount: Decimal) -> NewPrice {

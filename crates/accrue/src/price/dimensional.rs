@@ -64,8 +64,9 @@ impl DimensionalPriceConfiguration {
         group: &DimensionalPriceGroup,
         charge: &NewCharge,
     ) -> Result<Self, Error> {
-        if charge.is_fixed() {
-            let detail = "a fee has no usage, and can be of no dimensional price group";
+        if charge.is_fixed() || charge.is_composite() {
+            let what = if charge.is_fixed() { "a fee" } else { "a composite price" };
+            let detail = format!("{what} has no usage, and can be of no dimensional price group");
             return Err(Error::constraint(detail));
         }
         if let Some(other) = charge.metric_id().filter(|metric| *metric != group.metric_id) {

@@ -27,9 +27,11 @@ mod matrix_with_display_name;
 mod matrix_with_threshold_discounts;
 mod max_group_tiered_package;
 mod metered_allowance;
+mod minimum_composite;
 mod package;
 mod package_with_allocation;
 mod part;
+mod percent;
 mod quantity;
 mod scalable_matrix_with_tiered_pricing;
 mod scalable_matrix_with_unit_pricing;
@@ -73,9 +75,11 @@ pub use self::{
     },
     max_group_tiered_package::MaxGroupTieredPackage,
     metered_allowance::MeteredAllowance,
+    minimum_composite::MinimumComposite,
     package::Package,
     package_with_allocation::PackageWithAllocation,
     part::{Grouping, Part, PartOf},
+    percent::Percent,
     quantity::{Quantity, Rating},
     scalable_matrix_with_tiered_pricing::ScalableMatrixWithTieredPricing,
     scalable_matrix_with_unit_pricing::ScalableMatrixWithUnitPricing,
@@ -117,6 +121,11 @@ pub(super) trait Rates {
         None
     }
 
+    /// Tells whether it rates what other prices come to: its quantity is the sum of that.
+    fn is_composite(&self) -> bool {
+        false
+    }
+
     /// Rates a quantity, as long as its period runs. One below zero costs nothing.
     fn rate(&self, _quantity: &Quantity) -> Rating {
         Rating::of(Vec::new())
@@ -133,8 +142,9 @@ pub(super) trait Rates {
         None
     }
 
-    /// Returns the least amount of a period that is over, of a model that has one.
-    fn minimum(&self, _quantity: &Quantity) -> Option<Decimal> {
+    /// Returns the least amount of a period that is over, of which some days were served, of a model that has
+    /// one.
+    fn minimum(&self, _quantity: &Quantity, _served: Share) -> Option<Decimal> {
         None
     }
 
@@ -174,7 +184,7 @@ macro_rules! models {
         /// # Ok::<(), accrue::DecimalError>(())
         /// ```
         ///
-        /// The types of model that the wire knows, and those that are here:
+        /// The types of model that the wire knows:
         ///
         /// | `model_type` | here |
         /// |---|---|
@@ -198,10 +208,10 @@ macro_rules! models {
         /// | `matrix_with_threshold_discounts` | [`MatrixWithThresholdDiscounts`], `price/model/matrix_with_threshold_discounts.rs` |
         /// | `max_group_tiered_package` | [`MaxGroupTieredPackage`], `price/model/max_group_tiered_package.rs` |
         /// | `metered_allowance` | [`MeteredAllowance`], `price/model/metered_allowance.rs` |
-        /// | `minimum_composite` | – |
+        /// | `minimum_composite` | [`MinimumComposite`], `price/model/minimum_composite.rs` |
         /// | `package` | [`Package`], `price/model/package.rs` |
         /// | `package_with_allocation` | [`PackageWithAllocation`], `price/model/package_with_allocation.rs` |
-        /// | `percent` | – |
+        /// | `percent` | [`Percent`], `price/model/percent.rs` |
         /// | `scalable_matrix_with_tiered_pricing` | [`ScalableMatrixWithTieredPricing`], `price/model/scalable_matrix_with_tiered_pricing.rs` |
         /// | `scalable_matrix_with_unit_pricing` | [`ScalableMatrixWithUnitPricing`], `price/model/scalable_matrix_with_unit_pricing.rs` |
         /// | `threshold_total_amount` | [`ThresholdTotalAmount`], `price/model/threshold_total_amount.rs` |
@@ -318,6 +328,10 @@ models! {
     GroupedWithProratedMinimum(GroupedWithProratedMinimum) = "grouped_with_prorated_minimum",
     /// Graduated tiers of packages of the value of a property that has the most units.
     MaxGroupTieredPackage(MaxGroupTieredPackage) = "max_group_tiered_package",
+    /// A fraction of what other prices come to, between a least and a greatest amount.
+    Percent(Percent) = "percent",
+    /// What other prices lack of an amount.
+    MinimumComposite(MinimumComposite) = "minimum_composite",
 }
 
 impl Model {
@@ -373,7 +387,7 @@ impl Model {
         if let Some(rater) = self.group_rater(served) {
             return rater.sum(None, quantity.groups()).ended - amount;
         }
-        let minimum = self.rates().minimum(quantity);
+        let minimum = self.rates().minimum(quantity, served);
         minimum.map_or_else(Decimal::zero, |least| (least - amount).max(Decimal::zero()))
     }
 
@@ -406,6 +420,12 @@ impl Model {
     /// and units of different cells are not alike.
     pub(crate) fn is_divided(&self) -> bool {
         self.cells().is_some() || self.rates().grouped().is_some()
+    }
+
+    /// Tells whether it rates what other prices come to, and no quantity of its own (price models 6).
+    #[must_use]
+    pub fn is_composite(&self) -> bool {
+        self.rates().is_composite()
     }
 
     /// Returns the quantity of a line.

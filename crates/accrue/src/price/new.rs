@@ -105,6 +105,15 @@ impl NewCharge {
         }
     }
 
+    /// Tells whether it is of what other prices come to.
+    #[must_use]
+    pub const fn is_composite(&self) -> bool {
+        match self {
+            Self::Of(charge) => charge.is_composite(),
+            Self::UsageOfGroup(_) => false,
+        }
+    }
+
     /// Returns the metric that it names.
     pub(crate) const fn metric_id(&self) -> Option<MetricId> {
         match self {
@@ -181,14 +190,20 @@ impl NewPrice {
         if let Some(rate) = &self.conversion_rate {
             rate.check()?;
         }
-        if self.charge.is_fixed() && self.invoice_grouping_key.is_some() {
-            let message = "found a property on a fixed price, which has no events";
+        if self.invoice_grouping_key.is_some() {
+            let what = match &self.charge {
+                of if of.is_fixed() => "fixed",
+                of if of.is_composite() => "composite",
+                _ => return self.adjustments.check(&self.charge),
+            };
+            let message = format!("found a property on a {what} price, which has no events");
             return Err(Error::invalid("invoice_grouping_key", message));
         }
         self.adjustments.check(&self.charge)
     }
 
     fn check_charge(&self) -> Result<(), Error> {
+        self.check_composite()?;
         match &self.charge {
             NewCharge::Of(Charge::Fixed { model, .. }) if model.is_divided() => {
                 let model = model.model_type();
@@ -201,12 +216,38 @@ impl NewPrice {
                 check_not_negative("charge.quantity", quantity)?;
             }
             _ if self.cadence.cycle().is_none() => {
-                let message = "found one_time, expected a recurring cadence for a usage price";
+                let what = if self.charge.is_composite() { "composite" } else { "usage" };
+                let message =
+                    format!("found one_time, expected a recurring cadence for a {what} price");
                 return Err(Error::invalid("cadence", message));
             }
             _ => {}
         }
         self.charge.model().check().map_err(|error| error.within("charge.model"))
+    }
+
+    /// Refuses a model of what other prices come to for any other charge, and another one for that; and what goes
+    /// with usage alone (subscriptions 9.4).
+    fn check_composite(&self) -> Result<(), Error> {
+        let model = self.charge.model();
+        let model_type = model.model_type();
+        match (self.charge.is_composite(), model.is_composite()) {
+            (false, false) => Ok(()),
+            (true, false) => {
+                let message = format!("found {model_type}, expected a model of other prices");
+                Err(Error::invalid("charge.model", message))
+            }
+            (false, true) => {
+                let message = format!(
+                    "found {model_type}, which rates other prices, and neither usage nor a quantity"
+                );
+                Err(Error::invalid("charge.model", message))
+            }
+            (true, true) if self.license_type_id.is_some() => {
+                Err(Error::constraint("a composite price has no usage, and can be of no licenses"))
+            }
+            (true, true) => Ok(()),
+        }
     }
 
     fn check_cycle(&self) -> Result<(), Error> {

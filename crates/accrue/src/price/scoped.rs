@@ -180,6 +180,10 @@ impl ScopedAdjustment {
             (Adjustment::Discount(Discount::Usage(_)), Charge::Fixed { .. }) => {
                 Err(Error::constraint(format!("a discount of units is over the fee {id}")))
             }
+            (Adjustment::Discount(Discount::Usage(_)), Charge::Composite { .. }) => {
+                let detail = format!("a discount of units is over {id}, which is of other prices");
+                Err(Error::constraint(detail))
+            }
             (Adjustment::Discount(Discount::Usage(_)), Charge::Usage { model, .. })
                 if model.is_divided() =>
             {

@@ -57,17 +57,13 @@ impl RateCard {
 
     /// Returns the metrics whose figures it prices.
     pub(crate) fn metrics(&self) -> BTreeSet<MetricId> {
-        let metrics = self.intervals.iter().filter_map(|of| match of.price.charge {
-            Charge::Usage { metric_id, .. } => Some(metric_id),
-            Charge::Fixed { .. } => None,
-        });
-        metrics.collect()
+        self.intervals.iter().filter_map(|of| of.price.charge.metric_id()).collect()
     }
 
     /// Tells whether more usage never costs less. Adjustments may take off more of what is more.
     pub(crate) fn only_rises(&self) -> bool {
         let rises = |of: &RatedInterval| match &of.price.charge {
-            Charge::Usage { model, .. } => model.only_rises(),
+            Charge::Usage { model, .. } | Charge::Composite { model } => model.only_rises(),
             Charge::Fixed { .. } => true,
         };
         self.intervals.iter().all(rises) && self.groups.iter().all(|of| of.adjustments.is_empty())
@@ -75,7 +71,7 @@ impl RateCard {
 
     /// Returns the periods of usage prices that a timeframe touches, each once, in order.
     pub(crate) fn usage_periods(&self, timeframe: Timeframe) -> BTreeMap<Timeframe, PeriodKey> {
-        let usage = self.intervals.iter().filter(|of| !of.is_fee());
+        let usage = self.intervals.iter().filter(|of| of.is_usage());
         let periods = usage.flat_map(|of| {
             let key = |period| (period, of.periods.key(period));
             of.periods_in(timeframe).into_iter().map(key)

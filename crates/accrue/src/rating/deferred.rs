@@ -20,14 +20,15 @@ impl RateCard {
             .any(|of| of.deferred.is_some_and(|(_, invoiced_at)| invoiced_at == at))
     }
 
-    /// Returns the periods of usage that fell due with what has waited for an instant: they are adjusted together.
+    /// Returns the periods of usage that what has waited for an instant was rated by, and what fell due with it: they
+    /// are adjusted together.
     pub(crate) fn deferred_to(&self, at: Timestamp) -> BTreeMap<Timeframe, PeriodKey> {
         let deferred = self.intervals.iter().filter_map(|of| of.deferred);
         let ends = deferred.filter(|(_, invoiced_at)| *invoiced_at == at).map(|(of, _)| of.end());
         let periods = ends.flat_map(|end| {
             let before = Timeframe::nothing_at(end.saturating_sub(INSTANT)).until(end);
-            let ending = self.usage_periods(before).into_iter();
-            ending.filter(move |(period, _)| period.end() == end)
+            let rated = self.rated_periods(before).into_iter();
+            rated.filter(move |(period, _)| period.end() <= end)
         });
         periods.collect()
     }

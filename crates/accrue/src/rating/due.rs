@@ -99,12 +99,12 @@ impl RateCard {
     }
 
     /// Returns what usage has come to in the periods that hold an instant, of all that was used in them by
-    /// then: without fees, and without what minimums add at the end (invoicing 15).
+    /// then: without fees and composite prices, and without what minimums add at the end (invoicing 15).
     pub(crate) fn so_far(&self, used: &Used<'_>, at: Timestamp) -> Due {
         let around = Timeframe::nothing_at(at).until(at.saturating_add(INSTANT));
         let has_usage = |group: &Group| {
             let mut intervals = group.members.iter().filter_map(|place| self.intervals.get(*place));
-            intervals.any(|of| !of.is_fee())
+            intervals.any(RatedInterval::is_usage)
         };
         let joints = self.joints(around).filter(|(group, _)| has_usage(group));
         let traces = joints.map(|(group, joint)| {
@@ -215,7 +215,7 @@ impl RateCard {
         !self.due(&|_, _| None, at).lines.is_empty()
     }
 
-    /// Tells whether usage falls due at an instant.
+    /// Tells whether usage falls due at an instant, or what depends on it.
     pub(crate) fn has_usage_due(&self, at: Timestamp) -> bool {
         let before = Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at);
         let usage = self.intervals.iter().filter(|of| !of.is_fee());
@@ -318,7 +318,7 @@ impl Joint {
         let lines = self.members.iter().zip(&after).map(|(member, of)| {
             let interval = card.intervals.get(member.interval)?;
             let start = member.period.start();
-            (!interval.is_fee() && start <= at).then(|| DueLine {
+            (interval.is_usage() && start <= at).then(|| DueLine {
                 interval: member.interval,
                 period: Timeframe::nothing_at(start).until(at),
                 quantity: of.line.quantity.clone(),
@@ -356,7 +356,7 @@ impl Joint {
 
     fn charged(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Charged> {
         let members = self.members.iter().map(|member| {
-            card.intervals.get(member.interval).map(|of| of.charged(member, used, until))
+            card.intervals.get(member.interval).map(|of| of.charged(card, member, used, until))
         });
         members.map(Option::unwrap_or_default).collect()
     }
@@ -471,7 +471,7 @@ impl Joint {
             let by = members.map(|(place, ((member, of), off))| {
                 let is_reached = places.contains(&place);
                 let interval = card.intervals.get(member.interval);
-                let interval = interval.filter(|of| is_reached && !of.is_fee())?;
+                let interval = interval.filter(|of| is_reached && of.is_usage())?;
                 let rate = |off: &Decimal| {
                     let left = Quantity::One(&of.line.quantity - off);
                     interval.rate(&left, member.period, until).amount

@@ -41,7 +41,7 @@ impl RatedInterval {
     ) -> Self {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
-        let deferred = subscription.deferred(interval).filter(|_| !price.charge.is_fixed());
+        let deferred = subscription.deferred(interval).filter(|_| price.charge.is_usage());
         let (is_once, is_trial) = (interval.is_charged_once(), interval.is_trial());
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
@@ -64,6 +64,14 @@ impl RatedInterval {
 
     pub(super) fn is_fee(&self) -> bool {
         self.price.charge.is_fixed()
+    }
+
+    pub(super) fn is_usage(&self) -> bool {
+        self.price.charge.is_usage()
+    }
+
+    pub(super) fn is_composite(&self) -> bool {
+        self.price.charge.is_composite()
     }
 
     pub(super) fn billing_mode(&self) -> BillingMode {

@@ -125,7 +125,7 @@ impl Joint {
     pub(super) fn cumulative(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Line> {
         let members = self.members.iter();
         let charged = members.map(|member| match card.intervals.get(member.interval) {
-            Some(interval) => interval.charged(member, used, until),
+            Some(interval) => interval.charged(card, member, used, until),
             None => Charged::default(),
         });
         let charged: Vec<_> = charged.collect();

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use super::{Used, discounts::State, interval::RatedInterval, until::Until};
+use super::{RateCard, Used, discounts::State, interval::RatedInterval, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
-    price::{Converted, Part, Parts, Quantity, Rating, Worth},
+    price::{Charge, Converted, Part, Parts, Quantity, Rating, Worth},
 };
 
 /// Line of a price in a timeframe.
@@ -28,7 +28,7 @@ pub(crate) struct Line {
     pub(super) periods: usize,
 }
 
-/// Amounts of a line: none before anything was used or charged.
+/// Amounts of a line: none before anything was used or charged, or of a composite price while they are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amounts {
     pub(crate) subtotal: Option<Decimal>,
@@ -100,7 +100,7 @@ impl Line {
     }
 
     pub(crate) fn amounts(&self) -> Amounts {
-        let is_charged = self.charges > 0;
+        let is_charged = self.charges > 0 || !self.subtotal.is_zero();
         Amounts {
             subtotal: is_charged.then(|| self.subtotal.clone()),
             spent: is_charged.then(|| &self.subtotal - &self.top_up),
@@ -110,13 +110,32 @@ impl Line {
     }
 }
 
+impl Charged {
+    /// Charges a line at the end of a period: the subtotal, or what is rated in its place.
+    pub(super) fn at_end(line: Line, rated: Option<Decimal>, period: Timeframe) -> Self {
+        let rated = rated.unwrap_or_else(|| line.subtotal.clone());
+        let state = State { level: rated.clone(), sum: rated };
+        Self { line, due: BTreeMap::from([(period.end(), state)]) }
+    }
+}
+
 impl RatedInterval {
     /// Returns its charge in one of its periods.
-    pub(super) fn charged(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
-        if self.is_fee() { self.fee(member.period, until) } else { self.usage(member, used, until) }
+    pub(super) fn charged(
+        &self,
+        card: &RateCard,
+        member: &Member,
+        used: &Used<'_>,
+        until: Until,
+    ) -> Charged {
+        match self.price.charge {
+            Charge::Usage { .. } => self.usage(member, used, until),
+            Charge::Fixed { .. } => self.fee(member.period, until),
+            Charge::Composite { .. } => self.composite(card, member.period, used, until),
+        }
     }
 
-    fn usage(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
+    pub(super) fn usage(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
         let period = member.period;
         let to = until.used.min(period.end());
         if to <= period.start() {
@@ -125,18 +144,21 @@ impl RatedInterval {
         let total = used(period, to);
         let is_used = total.as_deref().is_some_and(|total| self.figures.are_there(total));
         let quantity = self.figures.quantity(total.as_deref());
-        let Rating { amount: subtotal, parts } = self.rate(&quantity, period, until);
-        let top_up = self.top_up(&quantity, period, until);
-        let quantity = self.price.charge.model().line_quantity(&quantity);
-        let rated = match &member.units_off {
-            Some(units) => self.rate(&Quantity::One(&quantity - units), period, until).amount,
-            None => subtotal.clone(),
-        };
-        let charges = usize::from(is_used).saturating_add((!top_up.is_zero()).into());
-        let line =
-            Line { quantity, subtotal, top_up, parts, charges, periods: 1, ..Line::default() };
-        let state = State { level: rated.clone(), sum: rated };
-        Charged { line, due: BTreeMap::from([(period.end(), state)]) }
+        let line = self.line(&quantity, period, until);
+        let charges = usize::from(is_used).saturating_add((!line.top_up.is_zero()).into());
+        let rated = member
+            .units_off
+            .as_ref()
+            .map(|units| self.rate(&Quantity::One(&line.quantity - units), period, until).amount);
+        Charged::at_end(Line { charges, ..line }, rated, period)
+    }
+
+    /// Returns the line of a quantity in one of its periods, before adjustments.
+    pub(super) fn line(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Line {
+        let Rating { amount: subtotal, parts } = self.rate(quantity, period, until);
+        let top_up = self.top_up(quantity, period, until);
+        let quantity = self.price.charge.model().line_quantity(quantity);
+        Line { quantity, subtotal, top_up, parts, periods: 1, ..Line::default() }
     }
 
     /// Rates the usage of one of its periods: once that is over with what a minimum of the model adds, and

@@ -1,8 +1,10 @@
+mod member;
+
 use std::sync::Arc;
 
+use self::member::{Followed, RunningMember};
 use super::{
     Amounts, Line, RateCard, Used,
-    groups::RunningGroups,
     interval::RatedInterval,
     joint::{Joint, Totals},
     line::Member,
@@ -10,9 +12,8 @@ use super::{
 };
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
-    meter::{CellId, InGroup},
-    price::{Converted, Price, Quantity},
-    usage::Figures,
+    meter::InGroup,
+    price::{Converted, Price},
 };
 
 /// Running amounts of a timeframe, followed while events are added: constant work for each.
@@ -53,26 +54,6 @@ struct Cumulative {
     adjusted: Totals,
 }
 
-#[derive(Clone, Debug, Default)]
-struct RunningMember {
-    /// Usage of each cell; none for a fee, and of groups.
-    quantity: Option<Quantity>,
-    /// Usage of groups, of a model that has such.
-    groups: Option<RunningGroups>,
-    /// Amount of each cell, of a model whose cells add up.
-    cells: Vec<Decimal>,
-    /// Amount of the quantity on all days of a cycle, as long as the period runs.
-    amount: Decimal,
-    /// The part of it for the days served.
-    spent: Decimal,
-    /// The same, with what a minimum of the model adds.
-    subtotal: Decimal,
-    /// The amount that is adjusted.
-    rated: Decimal,
-    /// True where a fee was charged, or a minimum of the model adds something.
-    is_charged: bool,
-}
-
 /// Line that has moved: its place, and the difference of its amounts.
 pub(crate) type Moved = (usize, Amounts);
 
@@ -95,7 +76,7 @@ impl Running {
         used: &Used<'_>,
         at: Timestamp,
     ) -> Self {
-        let is_own = |of: &RatedInterval| !of.is_fee() && of.periods_in(period) == [period];
+        let is_own = |of: &RatedInterval| of.is_usage() && of.periods_in(period) == [period];
         Self::rate(card, period, used, at, is_own)
     }
 
@@ -154,7 +135,7 @@ impl Running {
         let is_within = self.timeframe.contains(at);
         for index in 0..self.joints.len() {
             let Some(joint) = self.joints.get_mut(index) else { break };
-            let places = joint.follow(&self.card, at, moved, used);
+            let places = joint.follow(&self.card, Followed { at, moved, used });
             if places.is_empty() {
                 continue;
             }
@@ -163,7 +144,7 @@ impl Running {
                 let line = self.lines.get_mut(interval).zip(self.card.intervals.get(interval));
                 let Some((line, of)) = line else { continue };
                 let before = line.amounts.clone();
-                line.is_used |= is_within && places.contains(&place);
+                line.is_used |= is_within && places.contains(&place) && of.is_usage();
                 line.sum_up(&self.joints, &of.price);
                 lines.push((interval, line.amounts.since(before)));
             }
@@ -201,7 +182,7 @@ impl Running {
         line.is_some_and(|(interval, line)| {
             let mut periods = line.members(&self.joints).map(|of| of.member.period);
             interval.price.currency == *unit
-                && !interval.is_fee()
+                && interval.is_usage()
                 && !interval.is_trial
                 && periods.next() == Some(self.timeframe)
                 && periods.next().is_none()
@@ -219,7 +200,7 @@ impl Running {
     pub(crate) fn usage_cost(&self) -> Decimal {
         let invoiced_in = self.card.invoiced_in;
         let unit = PricingUnit::from(invoiced_in);
-        let lines = self.card.intervals.iter().zip(&self.lines).filter(|(of, _)| !of.is_fee());
+        let lines = self.card.intervals.iter().zip(&self.lines).filter(|(of, _)| of.is_usage());
         let amounts = lines.filter_map(|(of, line)| {
             let worth = of.price.worth_in(&unit, invoiced_in)?;
             let in_tiers = line.amounts.in_tiers.as_ref().map(|of| &of.total);
@@ -274,14 +255,15 @@ impl RunningLine {
     }
 
     fn sum_up(&mut self, joints: &[RunningJoint], price: &Price) {
-        let is_charged = self.is_used || self.members(joints).any(|of| of.is_charged());
+        let subtotal: Decimal = self.members(joints).map(|of| of.moved(|of| &of.of.subtotal)).sum();
+        let is_charged =
+            self.is_used || !subtotal.is_zero() || self.members(joints).any(|of| of.is_charged());
         let is_topped_up = self.members(joints).any(|of| of.after.is_topped_up);
-        let subtotal = || self.members(joints).map(|of| of.moved(|of| &of.of.subtotal)).sum();
         let spent = || self.members(joints).map(|of| of.moved(|of| &of.of.spent)).sum();
         let total = || self.members(joints).map(|of| of.moved(|of| of.total)).sum();
         let in_tiers = self.members(joints).filter_map(|of| of.in_tiers(price));
         self.amounts = Amounts {
-            subtotal: is_charged.then(subtotal),
+            subtotal: is_charged.then_some(subtotal),
             spent: is_charged.then(spent),
             total: (is_charged || is_topped_up).then(total),
             in_tiers: in_tiers.reduce(|mut sum, of| {
@@ -330,27 +312,20 @@ impl RunningJoint {
     }
 
     /// Rates the usage of the cells that have moved, and returns the places of the members that it is of.
-    fn follow(
-        &mut self,
-        card: &RateCard,
-        at: Timestamp,
-        moved: &[InGroup<'_>],
-        used: &Used<'_>,
-    ) -> Vec<usize> {
-        let holds = |member: &Member| {
-            let interval = card.intervals.get(member.interval);
-            let rates = |of: &RatedInterval| moved.iter().any(|place| of.figures.count(*place));
-            member.period.contains(at) && interval.is_some_and(rates)
-        };
-        let members = self.joint.members.iter().enumerate().filter(|(_, member)| holds(member));
-        let places: Vec<_> = members.map(|(place, _)| place).collect();
+    fn follow(&mut self, card: &RateCard, usage: Followed<'_, '_>) -> Vec<usize> {
+        let all = self.joint.members.iter().zip(&self.after.members).enumerate();
+        let held = all.filter(|(_, (member, own))| match &own.seen {
+            Some(seen) => seen.usage.iter().any(|(seen, _)| usage.is_of(card, seen)),
+            None => usage.is_of(card, member),
+        });
+        let places: Vec<_> = held.map(|(place, _)| place).collect();
         if places.is_empty() {
             return places;
         }
-        if let Some(before) = self.before.as_mut().filter(|before| at < before.until.used) {
-            before.follow(card, &self.joint, &places, moved, used);
+        if let Some(before) = self.before.as_mut().filter(|before| usage.at < before.until.used) {
+            before.follow(card, &self.joint, &places, usage);
         }
-        self.after.follow(card, &self.joint, &places, moved, used);
+        self.after.follow(card, &self.joint, &places, usage);
         places
     }
 
@@ -368,7 +343,7 @@ impl Cumulative {
     fn new(card: &RateCard, joint: &Joint, until: Until, used: &Used<'_>) -> Self {
         let members = joint.members.iter().map(|member| {
             let interval = card.intervals.get(member.interval);
-            interval.map(|of| RunningMember::new(of, member, until, used)).unwrap_or_default()
+            interval.map(|of| RunningMember::new(card, of, member, until, used)).unwrap_or_default()
         });
         let mut new = Self { until, members: members.collect(), adjusted: Totals::default() };
         new.adjust(joint);
@@ -380,14 +355,12 @@ impl Cumulative {
         card: &RateCard,
         joint: &Joint,
         places: &[usize],
-        moved: &[InGroup<'_>],
-        used: &Used<'_>,
+        usage: Followed<'_, '_>,
     ) {
         for place in places {
             let Some(member) = joint.members.get(*place) else { continue };
-            let own = card.intervals.get(member.interval).zip(self.members.get_mut(*place));
-            if let Some((interval, own)) = own {
-                own.follow(interval, member, self.until, moved, used);
+            if let Some(own) = self.members.get_mut(*place) {
+                own.follow(card, member, self.until, usage);
             }
         }
         self.adjust(joint);
@@ -406,95 +379,5 @@ impl Cumulative {
             total: totals.get(place)?,
             is_topped_up: topped_up.get(place).copied().unwrap_or_default(),
         })
-    }
-}
-
-impl RunningMember {
-    fn new(interval: &RatedInterval, member: &Member, until: Until, used: &Used<'_>) -> Self {
-        if interval.is_fee() {
-            let Line { subtotal, charges, .. } = interval.charged(member, used, until).line;
-            let is_charged = charges > 0;
-            let (spent, rated) = (subtotal.clone(), subtotal.clone());
-            return Self { spent, subtotal, rated, is_charged, ..Self::default() };
-        }
-        if until.used <= member.period.start() {
-            // Nothing can be used of it up to there.
-            return Self::default();
-        }
-        let total = used(member.period, until.used);
-        if let Some(groups) = RunningGroups::new(interval, member.period, total.as_deref()) {
-            let mut new = Self { groups: Some(groups), ..Self::default() };
-            new.rate(interval, member, until);
-            return new;
-        }
-        let mut quantity = interval.figures.quantity(total.as_deref());
-        let model = interval.price.charge.model();
-        let cells = quantity.figures_mut().iter().enumerate();
-        let cells = cells.filter_map(|(index, units)| model.cell_amount(index, units)).collect();
-        let amount = model.amount(&quantity);
-        let mut new = Self { quantity: Some(quantity), cells, amount, ..Self::default() };
-        new.rate(interval, member, until);
-        new
-    }
-
-    /// Rates the usage of the cells that have moved.
-    fn follow(
-        &mut self,
-        interval: &RatedInterval,
-        member: &Member,
-        until: Until,
-        moved: &[InGroup<'_>],
-        used: &Used<'_>,
-    ) {
-        let Some(total) = used(member.period, until.used) else { return };
-        if let Some(groups) = &mut self.groups {
-            groups.follow(interval, member.period, moved, &total);
-            self.rate(interval, member, until);
-            return;
-        }
-        let Some(quantity) = &mut self.quantity else { return };
-        let Figures::Cells(cells) = &interval.figures else { return };
-        let model = interval.price.charge.model();
-        let cells = cells.iter().zip(quantity.figures_mut()).enumerate();
-        let has_moved = |own: &CellId| moved.iter().any(|place| place.cell == *own);
-        for (index, (cell, units)) in cells.filter(|(_, (cell, _))| has_moved(cell)) {
-            *units = total.figure(*cell).unwrap_or_default();
-            if let Some(amount) = self.cells.get_mut(index)
-                && let Some(after) = model.cell_amount(index, units)
-            {
-                self.amount += &after - &*amount;
-                *amount = after;
-            }
-        }
-        if self.cells.is_empty() {
-            self.amount = model.amount(quantity);
-        }
-        self.rate(interval, member, until);
-    }
-
-    /// Rates the amount at an instant: what a minimum of the model adds is there once the period is over.
-    fn rate(&mut self, interval: &RatedInterval, member: &Member, until: Until) {
-        if let Some(RunningGroups { sum, .. }) = &self.groups {
-            self.spent = sum.amount.clone();
-            self.subtotal = match interval.has_minimum(member.period, until) {
-                true => sum.ended.clone(),
-                false => sum.amount.clone(),
-            };
-            self.is_charged = self.subtotal != self.spent;
-            self.rated = self.subtotal.clone();
-            return;
-        }
-        let Some(quantity) = &self.quantity else { return };
-        let top_up = interval.top_up(quantity, member.period, until);
-        self.is_charged = !top_up.is_zero();
-        self.spent = interval.served(self.amount.clone(), member.period);
-        self.subtotal = &self.spent + &top_up;
-        self.rated = match (&member.units_off, quantity) {
-            (Some(units), Quantity::One(quantity)) => {
-                let left = Quantity::One(quantity - units);
-                interval.rate(&left, member.period, until).amount
-            }
-            _ => self.subtotal.clone(),
-        };
     }
 }

@@ -1,6 +1,7 @@
 //! The rater: what it makes of hand-made cards, and what follows it event by event.
 
 mod adjustments;
+mod composites;
 mod conversion;
 mod due;
 mod groups;

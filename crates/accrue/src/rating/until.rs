@@ -22,6 +22,15 @@ impl Until {
         Self { used: at, charged: at, is_inclusive: true }
     }
 
+    /// Counts no further than right before an instant, with what falls due in arrears at it.
+    pub(super) fn no_later_than(self, at: Timestamp) -> Self {
+        Self {
+            used: self.used.min(at),
+            charged: self.charged.min(at),
+            is_inclusive: self.is_inclusive && self.charged < at,
+        }
+    }
+
     /// Tells whether a charge in advance counts.
     pub(super) fn has_begun(self, at: Timestamp) -> bool {
         at < self.charged || self.is_inclusive && at == self.charged

@@ -62,6 +62,9 @@ pub struct PriceInterval {
     /// (subscriptions 2.6).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub can_defer_billing: bool,
+    /// True where its price is of what others come to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_composite: bool,
     /// Quantities of a fee, each from an instant on, the first from the start on; none for usage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quantities: BTreeMap<Timestamp, Decimal>,
@@ -87,7 +90,7 @@ impl Cut {
         let names = [seed.as_bytes().as_slice(), price.id.as_bytes(), &version];
         let quantity = match &price.charge {
             Charge::Fixed { quantity, .. } => Some(quantity),
-            Charge::Usage { .. } => None,
+            Charge::Usage { .. } | Charge::Composite { .. } => None,
         };
         PriceInterval {
             id: PriceIntervalId::derived(created_at, &names),
@@ -105,6 +108,7 @@ impl Cut {
             filter: None,
             usage_customers: None,
             can_defer_billing: false,
+            is_composite: price.charge.is_composite(),
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
     }
@@ -135,14 +139,20 @@ impl PriceInterval {
         !self.quantities.is_empty()
     }
 
+    /// Tells whether its price is of usage.
+    pub(crate) fn is_usage(&self) -> bool {
+        !self.is_fee() && !self.is_composite
+    }
+
     /// Takes another price in. Quantities that are not the price's own stay where both are fees.
     pub(super) fn replace_price(&mut self, before: &Price, after: &Price) {
         self.price_id = after.id;
         self.cadence = after.cadence;
         self.given = Given::of(after);
+        self.is_composite = after.charge.is_composite();
         let own = |price: &Price| match &price.charge {
             Charge::Fixed { quantity, .. } => Some(quantity.clone()),
-            Charge::Usage { .. } => None,
+            Charge::Usage { .. } | Charge::Composite { .. } => None,
         };
         let first = self.quantities.first_key_value().map(|(_, quantity)| quantity.clone());
         match own(after) {
@@ -201,7 +211,12 @@ impl Subscription {
 
     /// Returns the periods in which usage is charged, those of prices that have the same once.
     pub(crate) fn usage_grids(&self) -> Vec<BillingPeriods> {
-        self.grids(|interval| !interval.is_fee())
+        self.grids(PriceInterval::is_usage)
+    }
+
+    /// Returns the periods of prices of what others come to, those of prices that have the same once.
+    pub(crate) fn composite_grids(&self) -> Vec<BillingPeriods> {
+        self.grids(|interval| interval.is_composite)
     }
 
     /// Returns the periods of some intervals, those that are the same once.

@@ -378,6 +378,9 @@ impl PriceInterval {
         let Charge::Fixed { quantity, .. } = &price.charge else {
             return match quantities.is_empty() {
                 true => Ok(()),
+                false if self.is_composite => {
+                    Err(Error::constraint("the price is of other prices, which has no quantity"))
+                }
                 false => Err(Error::constraint("the price is of usage, which has no quantity")),
             };
         };

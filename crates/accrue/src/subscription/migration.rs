@@ -160,6 +160,7 @@ impl Subscription {
             return Err(Error::constraint(format!("the subscription changes its plan at {at}")));
         }
         self.without_trial(|of| of.move_terms(to, before, now))?;
+        self.check_cells(to.known, "version")?;
         self.check_intervals()?;
         self.check_size()
     }

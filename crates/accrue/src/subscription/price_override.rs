@@ -67,7 +67,9 @@ impl PriceOverride {
     pub(super) fn of(&self, old: &Price) -> Result<NewPrice, Error> {
         old.check_gives_no_credits()?;
         let mut charge = old.charge.clone();
-        let (Charge::Usage { model, .. } | Charge::Fixed { model, .. }) = &mut charge;
+        let (Charge::Usage { model, .. }
+        | Charge::Fixed { model, .. }
+        | Charge::Composite { model }) = &mut charge;
         if let Some(own) = &self.model {
             if discriminant(own) != discriminant(model) {
                 let (found, expected) = (own.model_type(), model.model_type());
@@ -79,7 +81,9 @@ impl PriceOverride {
         }
         match (&self.quantity, &mut charge) {
             (Some(own), Charge::Fixed { quantity, .. }) => quantity.clone_from(own),
-            (Some(_), Charge::Usage { .. }) => return Err(no_quantity(old)),
+            (Some(_), Charge::Usage { .. } | Charge::Composite { .. }) => {
+                return Err(no_quantity(old));
+            }
             (None, _) => {}
         }
         let mut adjustments = old.adjustments.clone();
@@ -123,5 +127,6 @@ impl PriceOverride {
 }
 
 pub(super) fn no_quantity(price: &Price) -> Error {
-    Error::constraint(format!("the price {} is of usage, which has no quantity", price.id))
+    let of = if price.charge.is_composite() { "other prices" } else { "usage" };
+    Error::constraint(format!("the price {} is of {of}, which has no quantity", price.id))
 }

@@ -2,6 +2,7 @@
 
 use accrue::{
     Call, ErrorKind, Patch,
+    plan::{MigrationTiming, PlanVersionChange},
     price::NewPrice,
     subscription::{
         AddedPrice, IntervalChanges, NewPriceInterval, NewSubscription, PlanChange, PriceChanges,
@@ -92,4 +93,24 @@ fn price_models_9_2_a_change_of_the_plan_brings_no_more_than_400_cells() {
         |prices| full.fixture().account.schedule_plan_change(full.subscription.id, change(prices));
     full.too_many(schedule(full.adding(&[100, 101])), &found("add_prices[1]", 401));
     run(schedule(full.adding(&[100, 100]))).unwrap();
+}
+
+#[test]
+fn price_models_9_2_a_migration_that_would_bring_more_than_400_cells_leaves_the_subscription() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let many = changed.subscription.id;
+    for _ in 0..3 {
+        changed.add(NewPriceInterval::new(changed.divided(100), at(JANUARY)));
+    }
+    let other = changed.subscribe_with(|_| {}).id;
+    let add = |cells: &[usize]| {
+        let add = cells.iter().map(|cells| changed.divided(*cells).into());
+        PlanVersionChange { add: add.collect(), ..PlanVersionChange::default() }
+    };
+    changed.second(add(&[100, 2]));
+    let before = changed.of(many);
+    let made = changed.migrate(MigrationTiming::Immediate);
+    assert_eq!((made.moved, made.refused), (1, 1), "of 402 cells, and of 102");
+    assert_eq!(changed.of(many), before, "nothing is written");
+    assert_eq!((changed.version(many), changed.version(other)), (1, 2));
 }

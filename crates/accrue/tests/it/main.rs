@@ -29,6 +29,7 @@ mod cadences;
 mod carried;
 mod cell_limits;
 mod changed_plans;
+mod composites;
 mod conversion_tiers;
 mod corrected;
 mod corrected_alerts;

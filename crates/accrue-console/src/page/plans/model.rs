@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Tree {
 mod tests {
     use accrue::{
         PropertyName, WrittenDecimal,
-        price::{MatrixTier, MinimumTier, TieredMatrixWithAllocation, TieredWithMinimum},
+        price::{MatrixTier, MinimumTier, Percent, TieredMatrixWithAllocation, TieredWithMinimum},
     };
 
     use super::*;
@@ -188,6 +188,14 @@ mod tests {
             "Hide zero amount tiers | yes",
         ];
         assert_eq!(told(&model), expect);
+    }
+
+    #[test]
+    fn a_fraction_is_a_number_and_its_bounds_are_amounts() {
+        let mut percent = Percent::new(Decimal::parse("0.08").unwrap());
+        percent.maximum_amount = Some(number("50000"));
+        let expect = ["Percent | 0.08", "Maximum amount | 50,000.00 USD"];
+        assert_eq!(told(&Model::Percent(percent)), expect);
     }
 
     #[test]

@@ -170,7 +170,7 @@ pub(super) fn is_shown_always(line: &InvoiceLine) -> bool {
 impl InvoiceLineItem {
     pub(super) fn of(line: &InvoiceLine, invoice: &Invoice, related: &Related) -> Self {
         let price = related.price(line.price_id);
-        let is_usage = price.is_some_and(|price| !price.charge.is_fixed());
+        let is_usage = price.is_some_and(|price| price.charge.is_usage());
         let usage_customer_ids = is_usage.then(|| match &line.usage_customers {
             Some(of) => usage_customer_ids(of),
             None => vec![invoice.customer_id.to_string()],
@@ -255,7 +255,7 @@ impl SubLineItem {
             PartOf::DefaultCell => {
                 (SubLineKind::Matrix, "Other".to_owned(), None, Some(Vec::new()))
             }
-            PartOf::Named => (SubLineKind::Null, String::new(), None, None),
+            PartOf::Named | PartOf::Whole => (SubLineKind::Null, String::new(), None, None),
             _ => return None,
         };
         let name = part.name.clone().unwrap_or(name);

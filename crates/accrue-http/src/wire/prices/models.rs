@@ -3,6 +3,7 @@
 
 mod both;
 mod cells;
+mod composites;
 mod groups;
 mod scalar;
 
@@ -14,9 +15,6 @@ use crate::{
     json::Json,
     shape::{Describe, Fields, Members, Property, Read, Reader, Schema, read_choice},
 };
-
-/// Types of models that the wire knows and that are not built (wire 5.2).
-pub(super) const NOT_BUILT: &[&str] = &["minimum_composite", "percent"];
 
 /// The type of a model that is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +110,15 @@ models! {
     GroupedWithMinMaxThresholds = "grouped_with_min_max_thresholds", "grouped_with_min_max_thresholds_config";
     GroupedWithProratedMinimum = "grouped_with_prorated_minimum", "grouped_with_prorated_minimum_config";
     MaxGroupTieredPackage = "max_group_tiered_package", "max_group_tiered_package_config";
+    Percent = "percent", "percent_config";
+    MinimumComposite = "minimum_composite", "minimum_composite_config";
+}
+
+impl ModelType {
+    /// Tells whether the model rates what other prices come to.
+    pub(super) fn is_composite(self) -> bool {
+        matches!(self.0, "percent" | "minimum_composite")
+    }
 }
 
 impl Describe for ModelType {

@@ -9,7 +9,7 @@ use accrue::{
 use super::{
     CadenceWord,
     dimensional::DimensionalPriceConfigurationIn,
-    models::{Configs, MODELS, ModelType, NOT_BUILT, WireModel},
+    models::{Configs, MODELS, ModelType, WireModel},
     parts::{ConversionRateConfig, CycleConfigurationIn, Parts},
 };
 use crate::{
@@ -48,17 +48,17 @@ request! {
         item_id: ItemId,
         /// Cadence at which it bills.
         cadence: CadenceWord,
-        /// Type of the model that makes an amount of its quantity: others of the API are not available until
-        /// all price models are built.
+        /// Type of the model that makes an amount of its quantity, or of what other prices come to.
         model_type: ModelType,
         /// Currency or pricing unit of its amounts.
         currency: Option<PricingUnit>,
-        /// Id of the metric that measures its usage: a price of usage has one, and a fee has none.
+        /// Id of the metric that measures its usage: a price of usage has one, and others have none.
         billable_metric_id: Option<MetricId>,
         /// Number of units of a fee: one where nothing is said.
         fixed_price_quantity: Option<JsonNumber>,
         /// True if a fee falls due when its billing period begins, and not when it ends: true where
-        /// nothing is said. Of usage, true is not available until usage can be billed in advance.
+        /// nothing is said. Of usage, true is not available until usage can be billed in advance; a price of
+        /// other prices never is.
         billed_in_advance: Option<bool>,
         /// Length of its billing periods, for the cadence `custom`.
         billing_cycle_configuration: Option<CycleConfigurationIn>,
@@ -140,9 +140,6 @@ impl PlanPriceIn {
 
 impl Read for PlanPriceIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        if let Some(model_type) = model_type(json).filter(|name| NOT_BUILT.contains(name)) {
-            return reader.unavailable(format!("the model {model_type} is not available"));
-        }
         let fields = PriceFields::read(json, at, reader);
         let parts = Parts::of(json, at)?;
         let cadence = parts.cadence(reader);
@@ -224,12 +221,4 @@ impl PriceFields {
             ("conversion_rate_config", self.conversion_rate_config.as_ref().map(Kept::text)),
         ])
     }
-}
-
-pub(super) fn model_type(json: &Json) -> Option<&str> {
-    let Json::Object(members) = json else { return None };
-    members.iter().find_map(|(name, value)| match value {
-        Json::String(text) if name == "model_type" => Some(text.as_str()),
-        _ => None,
-    })
 }

@@ -7,8 +7,7 @@ use accrue::{
 };
 
 use super::{
-    models::{Configs, ModelType, NOT_BUILT},
-    new::model_type,
+    models::{Configs, ModelType},
     parts::Parts,
 };
 use crate::{
@@ -51,9 +50,6 @@ impl Describe for PriceOverrideIn {
 
 impl Read for PriceOverrideIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        if let Some(model_type) = model_type(json).filter(|name| NOT_BUILT.contains(name)) {
-            return reader.unavailable(format!("the model {model_type} is not available"));
-        }
         let fields = PriceOverrideFields::read(json, at, reader);
         let model = Parts::of(json, at)?.own_model(reader);
         let (fields, model) = (fields?, model?);

@@ -88,6 +88,9 @@ impl<'a> Parts<'a> {
     /// or else a quantity of a fee.
     pub(super) fn charge(&self, reader: &mut Reader) -> Option<NewCharge> {
         let model = self.model(reader);
+        if self.model_type.is_some_and(ModelType::is_composite) {
+            return self.composite(model, reader);
+        }
         if !matches!(self.metric_id, Some(None)) && !matches!(self.quantity, Some(None)) {
             return reader.wrong(
                 &member(self.at, "fixed_price_quantity"),
@@ -115,6 +118,21 @@ impl<'a> Parts<'a> {
                 },
             })),
         }
+    }
+
+    /// Reads the charge of a price that rates other prices: it has neither usage nor a quantity.
+    fn composite(&self, model: Option<Model>, reader: &mut Reader) -> Option<NewCharge> {
+        let given = [
+            ("billable_metric_id", !matches!(self.metric_id, Some(None))),
+            ("fixed_price_quantity", !matches!(self.quantity, Some(None))),
+            ("billed_in_advance", self.billed_in_advance == Some(true)),
+        ];
+        for (name, _) in given.iter().filter(|(_, is_given)| *is_given) {
+            let message = "is there, and the model rates what other prices have come to";
+            let _: Option<()> = reader.wrong(&member(self.at, name), message);
+        }
+        let is_right = given.iter().all(|(_, is_given)| !is_given);
+        Some(Charge::Composite { model: model.filter(|_| is_right)? }.into())
     }
 
     /// Reads the model where its type is given; none where it is not, and no object of a model is there either.

@@ -91,7 +91,7 @@ fn clients_10_enumerations_are_enumerations() {
             ("NewVoid", "void_reason", "refund"),
             ("TrialConfig", "trial_period_unit", "days"),
             ("UnitPrice", "model_type", "unit"),
-            ("UnitPrice", "price_type", "usage_price fixed_price"),
+            ("UnitPrice", "price_type", "usage_price fixed_price composite_price"),
             ("UnitPrice", "billing_mode", "in_advance in_arrear"),
             ("UnitPrice", "cadence", cadences),
             ("NewUnitPrice", "cadence", cadences),

@@ -1,11 +1,13 @@
 //! What the page has of a model, and what it costs: asked of the API, over events that are not ingested.
 
+use std::collections::BTreeSet;
+
 use accrue::Decimal;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::plot::{Curve, Picture};
-use crate::price_models::Scene;
+use crate::price_models::{Scene, composites::MODELS};
 
 /// Units of events with some properties: `os=linux`, several apart by commas.
 pub(super) type Usage = (&'static str, &'static str);
@@ -82,7 +84,12 @@ impl Scene {
 
     /// A line of a plot, and a second one where the amount follows the days served.
     fn curves(&self, entry: &Entry, line: &Line) -> Vec<Curve> {
-        let places = places(entry.plot.to);
+        let is_composite = MODELS.contains(&entry.model);
+        let to = entry.plot.to;
+        let places: Vec<_> = match is_composite {
+            true => ends(to).into_iter().collect(),
+            false => places(to),
+        };
         let usage = |x: &Decimal| {
             let units = |units| if units == X { x.clone() } else { number(units) };
             line.usage.iter().map(|(properties, of)| (*properties, units(*of))).collect()
@@ -101,9 +108,22 @@ impl Scene {
         ]
     }
 
+    /// What a price of what others come to costs beside each of several fees.
+    fn composites(&self, price: Value, fees: &[Vec<(&str, Decimal)>]) -> Vec<Decimal> {
+        let scene = Self::new();
+        scene.invoices_from("2026-04-01T00:00:00Z");
+        let mut price = price;
+        price["item_id"] = scene.price("unit", &json!({}))["item_id"].clone();
+        let fees = fees.iter().map(|fee| fee.iter().map(|(_, amount)| amount).sum());
+        fees.map(|fee| scene.beside(&price, &fee)).collect()
+    }
+
     /// What a model costs for each of several usages: groups of events, each for itself.
     fn costs(&self, entry: &Entry, usages: &[Vec<(&str, Decimal)>]) -> Vec<Decimal> {
         let config: Value = serde_json::from_str(entry.config).unwrap();
+        if MODELS.contains(&entry.model) {
+            return self.composites(self.composite(entry.model, &config), usages);
+        }
         let price = self.price(entry.model, &config);
         let usages = usages.iter().enumerate();
         let events = usages.flat_map(|(place, usage)| {
@@ -133,11 +153,16 @@ fn event(place: usize, properties: &str, units: &Decimal) -> Value {
     json!({"event_name": "use", "timestamp": "2026-03-10T11:00:00Z", "properties": all})
 }
 
+/// The ends of the parts of a plot, and of its quarters, which are told in words.
+fn ends(to: u32) -> BTreeSet<Decimal> {
+    let quarters = (1..4).map(|part| Decimal::from(part * to) * number("0.25"));
+    (0..=PARTS).map(|part| Decimal::from(part * to) * number("0.02")).chain(quarters).collect()
+}
+
 /// The places that a plot is asked at: each part's end, and just before and after it, where amounts jump.
 fn places(to: u32) -> Vec<Decimal> {
     let trace = number("0.000001");
-    let ends = (0..=PARTS).map(|part| Decimal::from(part * to) * number("0.02"));
-    let around = ends.flat_map(|end| [&end - &trace, end.clone(), end + &trace]);
+    let around = ends(to).into_iter().flat_map(|end| [&end - &trace, end.clone(), end + &trace]);
     let most = Decimal::from(to);
     around.filter(|x| !x.is_negative() && *x <= most).collect()
 }

@@ -164,12 +164,14 @@ impl Sum {
     }
 }
 
-/// Returns the instants of a billing period, behind its start, at which slots begin or end.
-fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
-    let first = slots.partition_point(|slot| slot.end() < period.start());
-    let slots = slots.iter().skip(first).take_while(|slot| slot.start() <= period.end());
+/// Returns the instants of a billing period, behind its start, at which slots begin or end: the end of one that is over
+/// before the first of them.
+fn marks(all: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
+    let first = all.partition_point(|slot| slot.end() < period.start());
+    let slots = all.iter().skip(first).take_while(|slot| slot.start() <= period.end());
     let bounds = slots.flat_map(|slot| [slot.start(), slot.end()]);
-    let bounds = bounds.map(|at| at.min(period.end()));
+    let is_before = all.first().is_some_and(|slot| period.end() < slot.start());
+    let bounds = bounds.map(|at| at.min(period.end())).chain(is_before.then(|| period.end()));
     bounds.filter(|at| period.start() < *at).collect()
 }
 
@@ -213,7 +215,7 @@ async fn used_in(
     let whole = Timeframe::nothing_at(first.start()).until(last.end());
     // Nothing can have been used yet behind it.
     let until = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
-    let periods = card.usage_periods(whole).into_iter();
+    let periods = card.rated_periods(whole).into_iter();
     for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
         let new = || Sum::of(&entry.subscription, period);
         let Sum { mut running, mut to } = sums.remove(&period).unwrap_or_else(new);

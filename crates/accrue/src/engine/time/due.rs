@@ -66,8 +66,8 @@ pub(super) async fn due(
     let card = prices::card(tx, entry).await?;
     let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
     let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
-    for (period, key) in card.usage_periods(before) {
-        if period.end() == boundary {
+    for (period, key) in card.rated_periods(before) {
+        if period.end() <= boundary {
             used.insert(period, total(tx, entry, &card, period, key).await?);
         } else if card.has_inner_boundaries() {
             let so_far = Timeframe::nothing_at(period.start()).until(boundary);
@@ -175,7 +175,7 @@ fn usage_of<'c>(card: &'c RateCard, due: &Due) -> Vec<UsageDue<'c>> {
     let lines = due.lines.iter().filter_map(|line| {
         let price = &card.intervals.get(line.interval)?.price;
         let usage = UsageDue { unit: &price.currency, period: line.period, price: price.id };
-        (!price.charge.is_fixed()).then_some(usage)
+        price.charge.is_usage().then_some(usage)
     });
     lines.collect()
 }

@@ -31,7 +31,7 @@ pub(super) async fn square(
     at: Timestamp,
 ) -> Result<(), Error> {
     let card = prices::card(tx, entry).await?;
-    let usage = card.intervals.iter().filter(|of| !of.price.charge.is_fixed());
+    let usage = card.intervals.iter().filter(|of| of.price.charge.is_usage());
     let units: BTreeSet<_> = usage.map(|of| of.price.currency.clone()).collect();
     let mut all = None;
     for unit in units {
@@ -86,7 +86,7 @@ async fn all_charged(
 ) -> Result<AllCharged, Error> {
     let date = invoice.invoice_date;
     let charged = |price: &Price, start: Timestamp, charge: Charge| {
-        if price.charge.is_fixed() {
+        if !price.charge.is_usage() {
             return None;
         }
         let unit = card.invoiced_in.into();

@@ -2,6 +2,7 @@
 //! the table of models. Where a page ends its last tier, it has no end here.
 
 mod cells;
+mod composites;
 mod groups;
 mod scalar;
 mod slow;

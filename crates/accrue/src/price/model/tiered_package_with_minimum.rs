@@ -5,7 +5,7 @@ use super::{
     arithmetic::{check_package_size, started_packages},
     tiers::{Tiers, check_minimums, check_rows, minimums_rise, tier_field},
 };
-use crate::{Decimal, Error, WrittenDecimal};
+use crate::{Decimal, Error, WrittenDecimal, price::Share};
 
 /// Graduated in packages, with a least amount by the tier that all packages lie in (price models 3.8).
 ///
@@ -53,7 +53,7 @@ impl Rates for TieredPackageWithMinimum {
         Rating::of(self.tiers().in_packages(&quantity.billable(), self.package_size))
     }
 
-    fn minimum(&self, quantity: &Quantity) -> Option<Decimal> {
+    fn minimum(&self, quantity: &Quantity, _: Share) -> Option<Decimal> {
         let packages = started_packages(&quantity.billable(), self.package_size);
         let units = packages * Decimal::from(self.package_size);
         let tier = self.tiers.get(self.tiers().volume_below(&units))?;

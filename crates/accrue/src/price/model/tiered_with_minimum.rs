@@ -4,7 +4,7 @@ use super::{
     Quantity, Rates, Rating,
     tiers::{Tiers, check_minimums, check_rows, minimums_rise, tier_field},
 };
-use crate::{Decimal, Error, WrittenDecimal};
+use crate::{Decimal, Error, WrittenDecimal, price::Share};
 
 /// Graduated, with a least amount by the tier that the whole quantity lies in (price models 3.6).
 ///
@@ -60,7 +60,7 @@ impl Rates for TieredWithMinimum {
         self.tiers().graduated_amount(&quantity.billable())
     }
 
-    fn minimum(&self, quantity: &Quantity) -> Option<Decimal> {
+    fn minimum(&self, quantity: &Quantity, _: Share) -> Option<Decimal> {
         let tier = self.tiers.get(self.tiers().volume_below(&quantity.billable()))?;
         Some(tier.minimum_amount.number().clone())
     }

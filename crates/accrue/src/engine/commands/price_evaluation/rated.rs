@@ -64,7 +64,8 @@ impl<'a> Rated<'a> {
             }
         };
         let Charge::Usage { metric_id, .. } = price.charge else {
-            let detail = format!("{name} is a fixed price: it rates no usage");
+            let what = if price.charge.is_fixed() { "fixed" } else { "composite" };
+            let detail = format!("{name} is a {what} price: it rates no usage");
             return Err(Error::constraint(detail));
         };
         let is_stored = matches!(entry.price, EvaluationPrice::Stored(_));
