@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod active;
+mod alert_groups;
 pub(super) mod alerts;
 pub(super) mod backfills;
 pub(super) mod balance_alerts;

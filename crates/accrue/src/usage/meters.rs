@@ -111,6 +111,12 @@ impl Meters {
         Self { groups, ..self }
     }
 
+    /// Tells whether a meter, or a part of one, is there for an alert, and not for a price.
+    pub(crate) fn is_watched(&self, id: MeterId) -> bool {
+        let mut watched = self.divided.iter().filter(|meter| meter.is_watched());
+        watched.any(|meter| meter.parts().contains(&id))
+    }
+
     /// Tells whether there are none.
     pub(crate) const fn is_empty(&self) -> bool {
         self.metrics.is_empty()

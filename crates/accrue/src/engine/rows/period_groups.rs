@@ -20,7 +20,7 @@ use crate::{
 /// Groups that events are in.
 #[derive(Debug)]
 pub(in crate::engine) struct Touched {
-    groups: BTreeSet<(MeterId, Values)>,
+    pub(super) groups: BTreeSet<(MeterId, Values)>,
     /// True where no figure becomes smaller by any of the events.
     only_rises: bool,
 }

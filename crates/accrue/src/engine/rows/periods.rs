@@ -9,7 +9,7 @@ use crate::{
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            account, buckets, outbox,
+            account, alert_groups, alerts, buckets, outbox,
             period_groups::{self, Touched},
             plans, prices, subscriptions,
         },
@@ -17,6 +17,7 @@ use crate::{
     meter::SumId,
     period::{
         BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
+        Watches,
     },
     price::GroupSum,
     rating::RateCard,
@@ -35,6 +36,8 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) draws_in: &'a [PricingUnit],
     /// Threshold of what usage may come to before it is invoiced.
     pub(in crate::engine) threshold: Option<&'a Threshold>,
+    /// Groups that alerts watch, where they are known: else those of the alerts.
+    pub(in crate::engine) watched_groups: Option<&'a Arc<Watches>>,
     /// Groups that events are in, where no others are to be known; none where all are.
     pub(in crate::engine) touched: Option<&'a Touched>,
 }
@@ -42,8 +45,16 @@ pub(in crate::engine) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Tells whether somebody asks what usage costs.
     fn are_rated(self) -> bool {
-        let is_watched = || self.alerts.iter().any(|alert| alert.condition.is_on_cost());
+        let is_watched = || self.alerts.iter().any(|alert| alert.condition.is_rated());
         !self.draws_in.is_empty() || self.threshold.is_some() || is_watched()
+    }
+
+    /// Tells whether an alert watches groups.
+    fn have_groups(self) -> bool {
+        match self.watched_groups {
+            Some(known) => !known.is_empty(),
+            None => self.alerts.iter().any(|alert| alert.condition.is_on_groups()),
+        }
     }
 }
 
@@ -63,9 +74,9 @@ impl Subscribed<'_> {
         has_cells(self.version, self.entry)
     }
 
-    /// Tells whether its prices rate groups that are not known beforehand.
-    fn has_groups(self) -> bool {
-        !self.version.priced_of(self.entry).grouped.is_empty()
+    /// Tells whether its prices rate groups that are not known beforehand, or an alert watches some.
+    fn has_groups(self, wanted: Wanted<'_>) -> bool {
+        !self.version.priced_of(self.entry).grouped.is_empty() || wanted.have_groups()
     }
 }
 
@@ -80,16 +91,17 @@ pub(in crate::engine) fn period_keys(
     head: &CustomerHead,
     of: Subscribed<'_>,
     billing: &[Timeframe],
-    Wanted { alerts, touched, .. }: Wanted<'_>,
+    wanted: Wanted<'_>,
     at: Timestamp,
 ) -> Vec<Key> {
+    let Wanted { alerts, touched, .. } = wanted;
     let entry = of.entry;
     let id = entry.subscription.id;
     let new = new_parts(entry, billing, at).into_values();
     let stretches = entry.stretches_on(of.grid, billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
     for key in stretches {
-        if of.has_groups() {
+        if of.has_groups(wanted) {
             keys.extend(period_groups::keys(account, id, key, touched));
         }
         if head.usage.total(id, key).is_some() {
@@ -105,6 +117,8 @@ pub(in crate::engine) fn period_keys(
         let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
         let unknown = alerts.iter().filter(unknown);
         keys.extend(unknown.map(|alert| state(alert).key().clone()));
+        let watched = wanted.watched_groups.into_iter();
+        keys.extend(watched.flat_map(|of| alert_groups::keys(account, id, start, of, touched)));
     }
     keys
 }
@@ -132,7 +146,7 @@ pub(in crate::engine) async fn periods_of(
     at: Timestamp,
 ) -> Result<Periods, Error> {
     let Subscribed { entry, version, grid, card } = of;
-    let Wanted { alerts, draws_in, threshold, touched } = wanted;
+    let Wanted { alerts, draws_in, threshold, touched, watched_groups } = wanted;
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let head = guard.head(tx)?;
@@ -146,13 +160,18 @@ pub(in crate::engine) async fn periods_of(
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches_on(grid, billing, at) {
         let (mut total, mut stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
-        if of.has_groups() {
+        if of.has_groups(wanted) {
             let (of, card) = ((id, key), card.as_deref());
             total.groups = period_groups::load(tx, &guard, of, touched, card).await?;
             stored.groups = total.groups.clone();
         }
         states.insert(key, PeriodState::new(timeframe, total, stored));
     }
+    let watched_groups = match (watched_groups, &card) {
+        (Some(known), _) => Arc::clone(known),
+        (None, Some(card)) => Arc::new(Watches::of(alerts, card)),
+        (None, None) => Arc::default(),
+    };
     let mut periods = Vec::with_capacity(billing.len());
     for period in billing {
         let mut fired = BTreeMap::new();
@@ -167,12 +186,15 @@ pub(in crate::engine) async fn periods_of(
             };
             fired.insert(alert.id, known);
         }
-        periods.push(BillingPeriod::new(*period, fired));
+        let mut of = BillingPeriod::new(*period, fired);
+        of.groups = alert_groups::load(tx, &guard, (id, *period), &watched_groups, touched).await?;
+        periods.push(of);
     }
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     periods.watched = Some(entry.subscription.source()).filter(|source| !source.is_own());
     periods.threshold = threshold.cloned();
+    periods.watched_groups = watched_groups;
     if let Some(card) = card {
         periods.rate(&card, at);
     }
@@ -260,6 +282,7 @@ pub(in crate::engine) async fn save_periods(
             let fired = billing.fired.get(alert).cloned().unwrap_or_default();
             save_fired(tx, guard, of(alert), billing.timeframe.end(), fired).await?;
         }
+        alert_groups::save(tx, guard, id, billing)?;
         // Of an alert that has not fired it is to be known here too.
         for (alert, fired) in billing.fired.iter().filter(|_| has_moved) {
             let (_, start, _) = of(alert);
@@ -326,33 +349,63 @@ pub(in crate::engine) async fn close(
     Ok(())
 }
 
-/// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what credits
-/// pay for.
+/// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what is
+/// left to do.
 pub(in crate::engine) async fn advance(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     periods: &mut Periods,
     change: Change<'_>,
     at: Timestamp,
-) -> Result<Vec<DrawDown>, Error> {
-    let draw_downs = tell_of(tx, customer_id, periods.advance(change), at).await?;
+) -> Result<Told, Error> {
+    let told = tell_of(tx, customer_id, periods.advance(change), at).await?;
     let guard = tx.guard(customer_id).await?;
     save_periods(tx, &guard, periods).await?;
     close(tx, &guard).await?;
-    Ok(draw_downs)
+    Ok(told)
 }
 
-/// Tells of the alerts that fire, and leaves what credits pay for.
+/// What is left to do once it is told which alerts fire.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Told {
+    /// Changes of the cost of usage that credits pay for.
+    pub(in crate::engine) draw_downs: Vec<DrawDown>,
+    /// Alerts that are disabled for the subscription.
+    pub(in crate::engine) disabled: Vec<Alert>,
+}
+
+impl Told {
+    /// Notes with a subscription which alerts of its plan are disabled for it.
+    pub(in crate::engine) fn note(&self, entry: &mut SubscriptionEntry) {
+        let of_plan = self.disabled.iter().filter(|of| matches!(of.scope, Scope::Plan { .. }));
+        entry.muted.extend(of_plan.map(|alert| alert.id));
+    }
+}
+
+/// Tells of the alerts that fire, and of those that are disabled. Returns what is left to do.
 pub(in crate::engine) async fn tell_of(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     effects: Effects,
     at: Timestamp,
-) -> Result<Vec<DrawDown>, Error> {
+) -> Result<Told, Error> {
     for exceeded in effects.exceeded {
         outbox::tell(tx, customer_id, at, exceeded.into()).await?;
     }
-    Ok(effects.draw_downs)
+    for exceeded in effects.groups_exceeded {
+        outbox::tell(tx, customer_id, at, exceeded.into()).await?;
+    }
+    let mut disabled = Vec::with_capacity(effects.disabled.len());
+    for of in effects.disabled {
+        if let (Scope::Subscription { .. }, Some(before)) =
+            (of.alert.scope, alerts::entry(tx, &of.alert).await?)
+        {
+            alerts::put(tx, &AlertEntry { alert: of.alert.clone(), ..before }).await?;
+        }
+        disabled.push(of.alert.clone());
+        outbox::tell(tx, customer_id, at, of.into()).await?;
+    }
+    Ok(Told { draw_downs: effects.draw_downs, disabled })
 }
 
 /// The parts that an event in some billing periods needs to be there, each with what it is of.
