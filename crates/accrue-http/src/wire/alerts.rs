@@ -339,7 +339,7 @@ impl TryFrom<Watched> for alert::NewAlert {
         let thresholds = thresholds.map_err(|error| violations.extend(error.violations())).ok();
         match condition.zip(thresholds) {
             Some((condition, thresholds)) if violations.is_empty() => {
-                Ok(Self { condition, thresholds })
+                Ok(Self::new(condition, thresholds))
             }
             _ => Err(Problem::invalid(violations)),
         }
@@ -353,6 +353,7 @@ impl TryFrom<UpdateAlert> for AlertUpdate {
         Ok(Self {
             thresholds: Thresholds::new(values(update.thresholds))?,
             price_filters: update.price_filters.map(filters),
+            threshold_overrides: None,
         })
     }
 }

@@ -86,7 +86,9 @@ impl NewAlert {
             }
             keys => {
                 check_keys(keys)?;
-                check_overrides(&self.threshold_overrides, keys)
+                check_overrides(&self.threshold_overrides, keys)?;
+                // Nothing counts earlier usage by group, nor keeps the meters: it would never fire.
+                Err(Error::feature("alerts with grouping_keys are not available"))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
     AccountId, AlertId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, Fired},
+    alert::{Alert, Fired, Scope},
     credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
@@ -21,7 +21,7 @@ use crate::{
     },
     price::GroupSum,
     rating::RateCard,
-    schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
+    schema::{self, AlertEntry, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
     subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
     usage::Total,
@@ -380,6 +380,23 @@ impl Told {
         let of_plan = self.disabled.iter().filter(|of| matches!(of.scope, Scope::Plan { .. }));
         entry.muted.extend(of_plan.map(|alert| alert.id));
     }
+}
+
+/// Writes which alerts of its plan an event has disabled for a subscription.
+pub(in crate::engine) async fn save_disabled(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    id: SubscriptionId,
+    told: &Told,
+) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    // Whose terms were recalled did not read it.
+    let found = subscriptions::subscriptions_under(tx, &[(&guard, id)]).await?;
+    for mut entry in found.into_iter().flatten() {
+        told.note(&mut entry);
+        subscriptions::save_subscription(tx, &entry).await?;
+    }
+    Ok(())
 }
 
 /// Tells of the alerts that fire, and of those that are disabled. Returns what is left to do.

@@ -64,7 +64,7 @@ pub(in crate::engine) async fn count_earlier_usage(
     let draw_downs = periods.draw_downs_since(&nothing);
     let cause = Cause::Subscription { subscription_id: entry.subscription.id };
     let change = Change::Watched { cause: &cause };
-    periods::advance(tx, customer_id, &mut periods, change, now).await?;
+    periods::advance(tx, customer_id, &mut periods, change, now).await?.note(entry);
     drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
 }
 
@@ -114,8 +114,9 @@ pub(in crate::engine) async fn judge_change(
     let Subscription { id: subscription_id, customer_id, .. } = after.subscription;
     let cause = Cause::Subscription { subscription_id };
     let next = Change::Next { next: Box::new(next), cause: &cause };
-    let draw_downs = periods::advance(tx, customer_id, &mut periods, next, now).await?;
-    drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
+    let told = periods::advance(tx, customer_id, &mut periods, next, now).await?;
+    told.note(after);
+    drawing::draw_alone(tx, customer_id, &told.draw_downs, &cause, now).await
 }
 
 /// Counts anew what a customer used, where a correction has moved what there is within a
@@ -199,11 +200,12 @@ async fn count_periods(
     periods::rate_periods(tx, before, &mut periods, at).await?;
     judge_only(&mut next, is_judged);
     let next = Change::Next { next: Box::new(next), cause: correction.cause };
-    let draw_downs = periods::advance(tx, customer_id, &mut periods, next, at).await?;
+    let told = periods::advance(tx, customer_id, &mut periods, next, at).await?;
+    told.note(&mut entry);
     if entry != *before {
         subscriptions::save_subscription(tx, &entry).await?;
     }
-    Ok(draw_downs)
+    Ok(told.draw_downs)
 }
 
 /// Sums the stretches that overlap a timeframe and have no running total though they were used: those

@@ -351,7 +351,12 @@ impl SubscriberFigures {
             let seen = figures.seen.as_ref().unwrap_or(&tally.indexes);
             let mut effects = figures.periods.advance(Change::Event { at, key, readings, seen });
             found.reached.extend(effects.reached.take().map(|evaluated| (of, evaluated)));
-            found.draw_downs.extend(periods::tell_of(tx, self.customer_id, effects, tx.now).await?);
+            let told = periods::tell_of(tx, self.customer_id, effects, tx.now).await?;
+            if !told.disabled.is_empty() {
+                let id = figures.periods.subscription_id;
+                periods::save_disabled(tx, self.customer_id, id, &told).await?;
+            }
+            found.draw_downs.extend(told.draw_downs);
             if let Some(seen) = &mut figures.seen {
                 see(seen, at, readings, tally.oldest_taken);
             }
