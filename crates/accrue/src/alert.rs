@@ -15,7 +15,10 @@ mod watched_groups;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert, watched_groups::WatchedGroups};
+pub(crate) use self::{
+    balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert,
+    watched_groups::WatchedGroups,
+};
 pub use self::{
     balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},
     cause::Cause,

@@ -291,7 +291,9 @@ impl Meter {
             Some(combinations) => combinations.find(fields)?,
             None => (self.id, Values::new()),
         };
-        group.extend(self.watched_by.iter().map(|name| fields.text(name).or_else(|| Some(String::new()))));
+        group.extend(
+            self.watched_by.iter().map(|name| fields.text(name).or_else(|| Some(String::new()))),
+        );
         group.extend(self.group_by.iter().map(|name| fields.text(name)));
         group.extend(self.rated_by.iter().map(|name| fields.text(name).and_then(number)));
         Some(Place { meter, group })

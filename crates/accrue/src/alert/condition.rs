@@ -199,7 +199,8 @@ impl Condition {
                     price_filters: others,
                 },
             ) => {
-                let in_order = |keys: &[PropertyName]| keys.iter().cloned().collect::<BTreeSet<_>>();
+                let in_order =
+                    |keys: &[PropertyName]| keys.iter().cloned().collect::<BTreeSet<_>>();
                 in_order(grouping_keys) == in_order(other_keys)
                     && currency == other
                     && PriceFilter::are_the_same(price_filters, others)

@@ -145,7 +145,8 @@ mod tests {
         let check = |overrides: &[ThresholdOverride], expect: Option<usize>| {
             let group = ["ml".to_owned(), "eu".to_owned()];
             let found = for_group(overrides, &keys, &group);
-            let place = |of| overrides.iter().position(|other| std::ptr::eq(other, of));
+            let place =
+                |of: &ThresholdOverride| overrides.iter().position(|other| std::ptr::eq(other, of));
             assert_eq!(found.and_then(place), expect, "{overrides:?}");
         };
         let (team, region) = (of(Some(&["team"]), &["ml"]), of(Some(&["region"]), &["eu"]));
@@ -179,7 +180,8 @@ mod tests {
         check(&[one, same], Some("threshold_overrides[1]"));
         let long = "x".repeat(limits::THRESHOLD_OVERRIDE_BYTES);
         check(&[of(Some(&["team"]), &[&long])], Some("threshold_overrides"));
-        let many = (0..=limits::THRESHOLD_OVERRIDES).map(|n| of(Some(&["team"]), &[&n.to_string()]));
+        let many =
+            (0..=limits::THRESHOLD_OVERRIDES).map(|n| of(Some(&["team"]), &[&n.to_string()]));
         check(&many.collect::<Vec<_>>(), Some("threshold_overrides"));
     }
 }

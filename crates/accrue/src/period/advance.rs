@@ -258,9 +258,9 @@ impl Periods {
 
     /// Tells whether something is added up in one of the meters that are counted.
     pub(super) fn counts(&self, reading: &Reading) -> bool {
-        reading.meter.is_none_or(|meter| {
-            self.meters.contains(&meter) || self.watched_groups.has_part(meter)
-        })
+        reading
+            .meter
+            .is_none_or(|meter| self.meters.contains(&meter) || self.watched_groups.has_part(meter))
     }
 
     /// Returns the values that alerts on cost watch, of the billing periods that an event can move:
@@ -336,7 +336,8 @@ impl Periods {
         let alert = self.alerts.get(alert)?;
         let billing = self.billing.get_mut(index).filter(|billing| billing.is_judged)?;
         let fired = billing.fired.entry(alert.id).or_default();
-        let Crossing { threshold, thresholds } = fired.judge(alert.armed(), before, &value_after)?;
+        let Crossing { threshold, thresholds } =
+            fired.judge(alert.armed(), before, &value_after)?;
         billing.fired_moved.insert(alert.id);
         Some(Exceeded {
             subscription_id: self.subscription_id,

@@ -135,14 +135,16 @@ impl Periods {
         effects: &mut Effects,
     ) {
         let alerts: Vec<_> = self.watched_groups.alerts().collect();
-        for (index, alert) in (0..self.billing.len()).flat_map(|at| alerts.iter().map(move |of| (at, *of)))
+        for (index, alert) in
+            (0..self.billing.len()).flat_map(|at| alerts.iter().map(move |of| (at, *of)))
         {
             let Some(groups) = self.groups_in(index, alert) else { continue };
             let count = u64::try_from(groups.len()).unwrap_or(u64::MAX);
             self.count_groups(index, alert, count, effects);
             let start = self.billing.get(index).map(|of| of.timeframe.start());
             let earlier = before.and_then(|before| {
-                let place = before.billing.iter().position(|of| Some(of.timeframe.start()) == start);
+                let place =
+                    before.billing.iter().position(|of| Some(of.timeframe.start()) == start);
                 Some((before, place?))
             });
             let mut entries = Vec::new();
@@ -170,8 +172,8 @@ impl Periods {
                 let [cost, new] = [before, &*self].map(|of| of.group_cost(index, *alert, group));
                 let alert_of = self.alerts.iter().find(|of| of.id == *alert);
                 let armed = alert_of.map_or(&[][..], |of| of.armed_for(group));
-                let is_new = !before.has_group(index, *alert, group)
-                    && self.has_group(index, *alert, group);
+                let is_new =
+                    !before.has_group(index, *alert, group) && self.has_group(index, *alert, group);
                 let is_watched = alert_of.is_some();
                 let Some(billing) = self.billing.get(index) else { continue };
                 let nothing = crate::alert::WatchedGroups::default();

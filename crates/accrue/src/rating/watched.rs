@@ -84,8 +84,8 @@ impl RateCard {
         since: u64,
     ) -> Vec<Meter> {
         let counting = self.counting(unit, filters);
-        let meters =
-            counting.flat_map(|(_, of, _)| of.price.watched_meters(of.filter.as_ref(), keys, since));
+        let meters = counting
+            .flat_map(|(_, of, _)| of.price.watched_meters(of.filter.as_ref(), keys, since));
         meters.collect()
     }
 

@@ -36,7 +36,8 @@ fn filtered(currency: &str, values: &[&str], price_filters: &[PriceFilter]) -> N
 /// An update to a threshold of 10 with some filters.
 fn refilter(priced: &Priced, alert: &Alert, filters: &[PriceFilter]) -> accrue::Call<Alert> {
     let thresholds = thresholds(&["10"]);
-    let update = AlertUpdate { price_filters: Some(filters.to_vec()), ..AlertUpdate::from(thresholds) };
+    let update =
+        AlertUpdate { price_filters: Some(filters.to_vec()), ..AlertUpdate::from(thresholds) };
     priced.fixture.account.update_alert(alert.id, update)
 }
 
