@@ -147,6 +147,19 @@ impl Condition {
         card.watched_meters(grouping_keys, currency, price_filters, since)
     }
 
+    /// Returns the meters that it takes to watch groups of the usage of a plan's prices; none where it watches none.
+    pub(crate) fn watched_of(&self, prices: &[Price], invoiced_in: Currency) -> Vec<Meter> {
+        let Self::GroupedCostExceeded { grouping_keys, currency, price_filters } = self else {
+            return Vec::new();
+        };
+        let counts = |price: &&Price| {
+            PriceFilter::all_pass(price_filters, price)
+                && price.worth_in(currency, invoiced_in).is_some()
+        };
+        let counting = prices.iter().filter(counts);
+        counting.flat_map(|price| price.watched_meters(None, grouping_keys, 0)).collect()
+    }
+
     /// Returns the cost of a billing period that it watches: none before the first event or fee
     /// that counts.
     pub(crate) fn cost(&self, running: &Running) -> Option<Decimal> {

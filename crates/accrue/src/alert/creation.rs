@@ -86,9 +86,7 @@ impl NewAlert {
             }
             keys => {
                 check_keys(keys)?;
-                check_overrides(&self.threshold_overrides, keys)?;
-                // Nothing counts earlier usage by group, nor keeps the meters: it would never fire.
-                Err(Error::feature("alerts with grouping_keys are not available"))
+                check_overrides(&self.threshold_overrides, keys)
             }
         }
     }

@@ -6,10 +6,9 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
-        commands::prices,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
-        time::corrections,
+        time::{corrections, metering},
     },
     limits,
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
@@ -93,7 +92,7 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
     }
-    prices::check_terms(rows::metrics::meters(tx).await?.terms(), new.sql.terms())?;
+    metering::check_terms(rows::metrics::meters(tx).await?.terms(), new.sql.terms())?;
     let id = MetricId::generate(tx.now, tx.entropy());
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);

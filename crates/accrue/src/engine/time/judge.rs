@@ -9,40 +9,69 @@ use crate::{
             self,
             periods::{self, Wanted},
         },
+        time::metering,
     },
-    period::{Change, judged_at_once},
+    period::{Change, Periods, judged_at_once},
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
 };
 
-/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant.
+/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant. Tells whether it
+/// is disabled for the subscription by that.
 pub(in crate::engine) async fn judge_at_once(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     alert: &Alert,
     at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     judge_watched(tx, entry, alert, &Cause::Configuration { alert_id: alert.id }, at).await
 }
 
-/// Judges an alert that watches a subscription from an instant on, on the usage that there is then.
+/// Judges an alert that watches a subscription from an instant on, on the usage that there is then. Tells whether it is
+/// disabled for the subscription by that.
 pub(in crate::engine) async fn judge_watched(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     alert: &Alert,
     cause: &Cause,
     at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if !rows::account::had_alerts(tx, at).await? {
-        return Ok(());
+        return Ok(false);
     }
     let mut billing = judged_at_once(&entry.subscription, at);
     billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
     let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
+    count_groups(tx, entry, &mut periods).await?;
     let change = Change::Watched { cause };
-    periods::advance(tx, entry.subscription.customer_id, &mut periods, change, at).await.map(|_| ())
+    let customer_id = entry.subscription.customer_id;
+    let told = periods::advance(tx, customer_id, &mut periods, change, at).await?;
+    told.note(entry);
+    Ok(!told.disabled.is_empty())
+}
+
+/// Counts the groups that an alert watches from now on, of the usage that there is: nobody has kept them before.
+async fn count_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    periods: &mut Periods,
+) -> Result<(), Error> {
+    if periods.watched_groups.is_empty() {
+        return Ok(());
+    }
+    let card = rows::prices::card(tx, entry).await?;
+    metering::keep_watched(tx, &periods.alerts, &card).await?;
+    let meters = rows::metrics::meters(tx).await?;
+    let meters = meters.only(&card.metrics(), &periods.watched_groups.parts());
+    let ids = periods.watched_groups.ids();
+    for state in periods.states.values_mut() {
+        let of = &entry.subscription;
+        let total = rows::sources::total_between(tx, of, &meters, state.timeframe).await?;
+        state.set_groups(ids.clone(), &total.groups);
+    }
+    Ok(())
 }
 
 /// Returns the billing period after those that are judged, where it was used already: the process

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    alert::Cause,
+    alert::{Alert, Cause},
     credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
@@ -17,9 +17,10 @@ use crate::{
             periods::{self, Wanted},
             plans, sources, subscriptions, usage_customers,
         },
-        time::{drawing, transitions},
+        time::{drawing, metering, transitions},
     },
     limits,
+    meter::MeterId,
     period::{
         Change, PeriodState, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged,
     },
@@ -58,6 +59,7 @@ pub(in crate::engine) async fn count_earlier_usage(
     let alerts = active::watching(tx, entry).await?;
     let wanted = Wanted { draws_in: &draws_in, alerts: &alerts, ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, now).await?;
+    keep_watched(tx, entry, &alerts).await?;
     sum_anew(tx, entry, &mut periods, SummedBy::All).await?;
     periods::rate_periods(tx, entry, &mut periods, now).await?;
     judge_only(&mut periods, |period| judged.contains(&period));
@@ -105,6 +107,7 @@ pub(in crate::engine) async fn judge_change(
     let mut periods = periods::periods(tx, before, &in_order(earlier), wanted, now).await?;
     let mut next = periods::periods(tx, after, &in_order(later), wanted, now).await?;
     if is_summed {
+        keep_watched(tx, after, &alerts).await?;
         sum_anew(tx, after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, after, &mut next, now).await?;
         let guard = tx.guard(after.subscription.customer_id).await?;
@@ -208,6 +211,19 @@ async fn count_periods(
     Ok(told.draw_downs)
 }
 
+/// Makes sure that the meters are kept by which alerts watch groups of a subscription.
+async fn keep_watched(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alerts: &[Alert],
+) -> Result<(), Error> {
+    if !alerts.iter().any(|alert| alert.condition.is_on_groups()) {
+        return Ok(());
+    }
+    let card = rows::prices::card(tx, entry).await?;
+    metering::keep_watched(tx, alerts, &card).await
+}
+
 /// Sums the stretches that overlap a timeframe and have no running total though they were used: those
 /// of billing periods that a subscription was created over when they were long past.
 pub(in crate::engine) async fn untotalled(
@@ -224,7 +240,7 @@ pub(in crate::engine) async fn untotalled(
             if periods::total(tx, &entry, key).await? != Total::default() {
                 continue;
             }
-            let total = summed(tx, &entry, timeframe, by).await?;
+            let total = summed(tx, &entry, timeframe, &[], by).await?;
             if total != Total::default() {
                 untotalled.insert((entry.subscription.id, key), total);
             }
@@ -240,22 +256,25 @@ pub(in crate::engine) async fn sum_anew(
     periods: &mut Periods,
     by: SummedBy,
 ) -> Result<(), Error> {
+    let watched = periods.watched_groups.parts();
     for state in periods.states.values_mut() {
-        state.set(summed(tx, entry, state.timeframe, by).await?);
+        state.set(summed(tx, entry, state.timeframe, &watched, by).await?);
     }
     Ok(())
 }
 
-/// Sums a stretch from its buckets, and what is not measured yet from its events.
+/// Sums a stretch from its buckets, and what is not measured yet from its events: with the meters of its prices, and some
+/// by which alerts watch it.
 async fn summed(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     timeframe: Timeframe,
+    watched: &[MeterId],
     by: SummedBy,
 ) -> Result<Total, Error> {
     let version = plans::plan_version_of(tx, entry).await?;
-    let meters = &version.priced_of(entry).meters;
-    let meters = rows::metrics::meters(tx).await?.with_divided(meters);
+    let meters = [version.priced_of(entry).meters.as_slice(), watched].concat();
+    let meters = rows::metrics::meters(tx).await?.with_divided(&meters);
     let of = &entry.subscription;
     match by {
         SummedBy::All => sources::total_between(tx, of, &meters, timeframe).await,
