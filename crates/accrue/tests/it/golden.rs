@@ -227,7 +227,7 @@ fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
         filter(FilterOperator::Excludes, FilterValues::ItemId([metric.item_id].into())),
     ];
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
-    let new = NewAlert { condition, thresholds: thresholds(&["5"]) };
+    let new = NewAlert::new(condition, thresholds(&["5"]));
     run(fixture.account.create_plan_alert(plan.id, new)).unwrap();
 }
 
