@@ -70,6 +70,8 @@ mod fees;
 mod footprints;
 mod given_back;
 mod golden;
+mod grouped_alert_changes;
+mod grouped_alerts;
 mod groups_of_lists;
 mod idempotency;
 mod instants;
