@@ -18,15 +18,20 @@ const CALLERS: u64 = 64;
 /// Batches of 500 events of 8 customers.
 pub(super) fn batch(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
     let mut workload = Workload::new(store, Shape::new(watch))?;
-    let calls = (0..6).map(|_| {
-        let (account, events) = (workload.account().clone(), workload.next_batch()?);
-        Ok(call(move || {
-            let found = block_on(account.ingest(events).into_future())?;
-            expect("new events", found.ingested, 500)
-        }))
-    });
-    let calls = calls.collect::<Outcome<_>>()?;
+    let calls = (0..6).map(|_| next_batch(&mut workload)).collect::<Outcome<_>>()?;
     Prepared::warm(workload, calls, 2)
+}
+
+/// A batch of 500 customers who have events, in a process that has served others, and never them.
+pub(super) fn cold_batch(store: Arc<dyn Store>) -> Outcome<Prepared> {
+    let shape = Shape { customers: 1_000, ..Shape::new(Watch::Usage) };
+    let mut workload = Workload::new(Arc::clone(&store), shape)?;
+    for _ in 0..2 {
+        next_batch(&mut workload)?()?;
+    }
+    workload.move_to(store)?;
+    let calls = (0..2).map(|_| next_batch(&mut workload)).collect::<Outcome<_>>()?;
+    Prepared::warm(workload, calls, 1)
 }
 
 /// Single events of customers in turn, each of whom was served before.
@@ -82,6 +87,14 @@ pub(super) fn hundred(store: Arc<dyn Store>) -> Outcome<Prepared> {
     });
     let calls = calls.collect::<Outcome<_>>()?;
     Prepared::warm(workload, calls, 2)
+}
+
+fn next_batch(workload: &mut Workload) -> Outcome<Call> {
+    let (account, events) = (workload.account().clone(), workload.next_batch()?);
+    Ok(call(move || {
+        let found = block_on(account.ingest(events).into_future())?;
+        expect("new events", found.ingested, 500)
+    }))
 }
 
 fn keyed_event(workload: &mut Workload, number: u64) -> Outcome<Call> {
