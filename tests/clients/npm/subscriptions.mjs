@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { DAY, all, ids, instant, newCustomer, newPlan, newSubscription, unique, usagePrice, use } from './fixtures.mjs';
+import { DAY, all, ids, instant, newCustomer, newMetric, newPlan, newSubscription, unique, usagePrice, use } from './fixtures.mjs';
 
 test('a subscription is created, read and changed', async () => {
   const { plan, customer, subscription } = await newSubscription({ metadata: { a: '1' } });
@@ -203,4 +203,30 @@ test('what a subscription used and costs', async () => {
   });
   const total = usage.data[0].usage.reduce((sum, { quantity }) => sum + quantity, 0);
   assert.equal(total, 10);
+});
+
+test('a contract has no plan', async () => {
+  const metric = await newMetric();
+  const customer = await newCustomer();
+  const terms = {
+    customer_id: customer.id,
+    name: 'Contract',
+    currency: 'USD',
+    net_terms: 30,
+    start_date: instant(),
+    end_date: instant(365 * DAY),
+    add_prices: [{ price: usagePrice(metric) }],
+  };
+  const contract = await client.subscriptions.create(terms);
+  assert.equal(contract.plan, null);
+  assert.equal(contract.name, 'Contract');
+  const schedule = await all(client.subscriptions.fetchSchedule(contract.id));
+  assert.deepEqual(schedule.map(({ plan }) => plan), [null]);
+  await assert.rejects(client.subscriptions.create({ ...terms, add_prices: [] }), { status: 400 });
+  const { plan } = await newPlan();
+  const changed = await client.subscriptions.schedulePlanChange(contract.id, {
+    change_option: 'immediate',
+    plan_id: plan.id,
+  });
+  assert.equal(changed.plan.id, plan.id);
 });
