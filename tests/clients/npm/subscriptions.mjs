@@ -205,6 +205,26 @@ test('what a subscription used and costs', async () => {
   assert.equal(total, 10);
 });
 
+test('billing of an interval waits', async () => {
+  const { subscription, metric } = await newSubscription();
+  const changed = await client.subscriptions.priceIntervals(subscription.id, {
+    add: [
+      {
+        price: usagePrice(metric, { currency: 'USD' }),
+        start_date: subscription.start_date,
+        end_date: instant(DAY),
+        can_defer_billing: true,
+      },
+    ],
+  });
+  const waits = changed.price_intervals.filter(({ can_defer_billing }) => can_defer_billing);
+  assert.equal(waits.length, 1);
+  const after = await client.subscriptions.priceIntervals(subscription.id, {
+    edit: [{ price_interval_id: waits[0].id, can_defer_billing: false }],
+  });
+  assert.ok(after.price_intervals.every(({ can_defer_billing }) => !can_defer_billing));
+});
+
 test('a contract has no plan', async () => {
   const metric = await newMetric();
   const customer = await newCustomer();

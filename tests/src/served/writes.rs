@@ -99,7 +99,13 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
     let past =
         json!({"cancel_option": "requested_date", "cancellation_date": "2026-03-10T00:00:00Z"});
+    let mut waiting = cheap.clone();
+    waiting.as_object_mut().into_iter().for_each(|of| drop(of.remove("reference_id")));
     let intervals = json!({
+        "add": [{
+            "price": waiting, "start_date": "2026-03-10T12:00:00Z",
+            "end_date": "2026-03-20T12:00:00Z", "can_defer_billing": true,
+        }],
         "add_adjustments": [{
             "start_date": "2026-03-10T12:00:00Z",
             "adjustment": {
