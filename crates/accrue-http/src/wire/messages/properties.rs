@@ -43,10 +43,10 @@ pub(super) enum Properties<'a> {
     PlanChangeScheduled {
         change_date: Moment,
         new_plan_id: String,
-        previous_plan_id: String,
+        previous_plan_id: Option<String>,
     },
     PlanChanged {
-        previous_plan_id: String,
+        previous_plan_id: Option<String>,
     },
     PlanVersionChanged {
         effective_date: Moment,
@@ -237,11 +237,11 @@ impl<'a> Properties<'a> {
                 Self::PlanChangeScheduled {
                     change_date: (*change_date).into(),
                     new_plan_id: new_plan_id.to_string(),
-                    previous_plan_id: previous_plan_id.to_string(),
+                    previous_plan_id: previous_plan_id.map(|id| id.to_string()),
                 }
             }
             Body::PlanChanged { previous_plan_id, .. } => {
-                Self::PlanChanged { previous_plan_id: previous_plan_id.to_string() }
+                Self::PlanChanged { previous_plan_id: previous_plan_id.map(|id| id.to_string()) }
             }
             Body::PlanVersionChangeScheduled { change, .. }
             | Body::PlanVersionChanged { change, .. } => Self::PlanVersionChanged {
