@@ -31,7 +31,7 @@ fn both(test: impl Fn(&mut Client, &mut Client)) {
         .map(|framework| Server::serve(framework, Server::open(&arguments).unwrap()).unwrap());
     let [mut one, mut other] = servers.each_ref().map(|server| Client::new(server.address()));
     test(&mut one, &mut other);
-    servers.map(|server| server.end().unwrap());
+    servers.into_iter().for_each(|server| server.end().unwrap());
 }
 
 /// A customer on a plan that charges 2.00 for each event.
