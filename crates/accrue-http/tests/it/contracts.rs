@@ -42,7 +42,7 @@ fn subscriptions_1_9_a_contract_has_no_plan_in_any_answer() {
     assert_eq!((&made["plan"], &made["name"]), (&Value::Null, &json!("Ada 2026")));
     assert_eq!((&made["net_terms"], &made["default_invoice_memo"]), (&json!(30), &json!("")));
     assert_eq!(made["price_intervals"][0]["price"]["currency"], "EUR", "of the contract");
-    assert_eq!(made["end_date"], "2027-03-01T00:00:00.000000+00:00");
+    assert_eq!(made["end_date"], "2027-02-28T23:00:00.000000+00:00", "in the zone of the customer");
     let fetched = shop.host.get(&path(&made, "")).ok(StatusCode::OK);
     assert_eq!(fetched["plan"], Value::Null);
     let schedule = shop.host.walk(&path(&made, "/schedule"));
