@@ -341,7 +341,7 @@ fn subscriptions_7_5_what_counts_for_the_price_counts_for_the_license() {
     of.fixture.set("2026-03-10T09:00:00Z");
     // A second subscription of the same plan: events of one project alone, of two customers.
     let ada = of.subscription.customer_id;
-    let mut new = NewSubscription::new(ada, of.subscription.plan_id);
+    let mut new = NewSubscription::new(ada, of.subscription.plan_id.unwrap());
     new.start_date = Some(at(crate::licenses::START));
     new.filter = Some(Expression::parse("project = 'red'").unwrap());
     let bob = of.fixture.child("bob", ada);
