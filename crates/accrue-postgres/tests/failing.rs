@@ -107,7 +107,7 @@ fn sessions_that_end_at_random_are_nothing_that_a_case_notices() {
         scope.spawn(|| {
             while !is_over.load(Ordering::SeqCst) {
                 execute(&connection, &[one]);
-                thread::sleep(Duration::from_millis(50));
+                thread::sleep(Duration::from_millis(400));
             }
         });
         // What takes long is let be: it is made again a few times only.
@@ -117,7 +117,7 @@ fn sessions_that_end_at_random_are_nothing_that_a_case_notices() {
         cases.unwrap();
     });
     let killed = "SELECT sum(sessions_killed)::bigint FROM pg_stat_database";
-    assert!(number(&connection, killed) > 50);
+    assert!(number(&connection, killed) > 10);
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 use std::{collections::BTreeSet, thread};
 
+use accrue::{Clock as _, SystemClock, Timestamp};
 use accrue_postgres_server::{Server as Database, is_installed};
 use accrue_servers_tests::{Answer, Client, Framework, Server};
 use accrue_tests::receiver::Receiver;
@@ -26,7 +27,11 @@ fn both(test: impl Fn(&mut Client, &mut Client)) {
     }
     let database = Database::start(&[]);
     let store = format!("postgres:{}", database.connection());
-    let arguments = ["--api-key", Server::KEY, "--webhook-allow-private", "--store", &store];
+    // Both have the key that secrets and links are computed from.
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key").display().to_string();
+    let start = ["--api-key", Server::KEY, "--webhook-allow-private", "--key-file", &key];
+    let arguments = [&start[..], &["--store", &store]].concat();
     let servers = Framework::ALL
         .map(|framework| Server::serve(framework, Server::open(&arguments).unwrap()).unwrap());
     let [mut one, mut other] = servers.each_ref().map(|server| Client::new(server.address()));
@@ -52,9 +57,8 @@ fn subscribe(client: &mut Client) -> Value {
     client.ask("POST", "/subscriptions", &subscription).unwrap()
 }
 
-fn ingest(client: &mut Client, name: &str) -> Answer {
-    let now = accrue::Clock::now(&accrue::SystemClock);
-    let event = json!({"event_name": "call", "idempotency_key": name, "timestamp": now.to_string(),
+fn ingest(client: &mut Client, name: &str, at: Timestamp) -> Answer {
+    let event = json!({"event_name": "call", "idempotency_key": name, "timestamp": at.to_string(),
         "external_customer_id": "ada", "properties": {}});
     let body = json!({"events": [event]}).to_string();
     client.send("POST", "/v1/ingest", &[], body.as_bytes()).unwrap()
@@ -70,13 +74,15 @@ fn total(client: &mut Client, subscription: &Value) -> Value {
 fn events_that_come_to_both_at_once_are_counted_by_both() {
     both(|one, other| {
         let subscription = subscribe(one);
+        let now = SystemClock.now();
         thread::scope(|scope| {
             for (name, client) in [("one", &mut *one), ("other", &mut *other)] {
                 scope.spawn(move || {
                     for event in 0..EVENTS {
                         // Each event also comes to the other server, as one whose answer was lost.
                         for name in [format!("{name}-{event}"), format!("shared-{event}")] {
-                            assert_eq!(ingest(client, &name).status, 200);
+                            let answer = ingest(client, &name, now);
+                            assert_eq!(answer.status, 200, "{answer:?}");
                         }
                     }
                 });
