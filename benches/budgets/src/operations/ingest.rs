@@ -22,18 +22,6 @@ pub(super) fn batch(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
     Prepared::warm(workload, calls, 2)
 }
 
-/// A batch of 500 customers who have events, in a process that has served others, and never them.
-pub(super) fn cold_batch(store: Arc<dyn Store>) -> Outcome<Prepared> {
-    let shape = Shape { customers: 1_000, ..Shape::new(Watch::Usage) };
-    let mut workload = Workload::new(Arc::clone(&store), shape)?;
-    for _ in 0..2 {
-        next_batch(&mut workload)?()?;
-    }
-    workload.move_to(store)?;
-    let calls = (0..2).map(|_| next_batch(&mut workload)).collect::<Outcome<_>>()?;
-    Prepared::warm(workload, calls, 1)
-}
-
 /// Single events of customers in turn, each of whom was served before.
 pub(super) fn keyed(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
     let mut workload = Workload::new(store, Shape { customers: CALLERS, ..Shape::new(watch) })?;
