@@ -1,6 +1,7 @@
-use std::{error::Error as StdError, sync::Arc};
+use std::{error::Error as StdError, io, sync::Arc};
 
 use accrue::store::StoreError;
+use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::{
     Error,
     error::{DbError, Severity, SqlState},
@@ -107,6 +108,20 @@ impl Meaning {
             SqlState::READ_ONLY_SQL_TRANSACTION => Self::Elsewhere,
             _ => Self::RolledBack,
         }
+    }
+}
+
+/// Tells whether a server ended a session while it was made.
+pub(crate) fn is_ended(error: &PoolError) -> bool {
+    match error {
+        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+            let is_reset = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionReset;
+            let cause = error.source().and_then(|cause| cause.downcast_ref());
+            error.is_closed()
+                || error.code() == Some(&SqlState::ADMIN_SHUTDOWN)
+                || cause.is_some_and(is_reset)
+        }
+        _ => false,
     }
 }
 

@@ -20,6 +20,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Several processes
+//!
+//! Each opens the store and hands it to its billing twice: as the store, and as the [turns](accrue::store::Turns) that callers
+//! of one customer wait for across processes. Without turns all stays right, and such callers may wait long.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use accrue::Billing;
+//! use accrue_postgres::PostgresStore;
+//!
+//! # pollster::block_on(async {
+//! let store = Arc::new(PostgresStore::open("host=one user=billing dbname=billing").await?);
+//! let billing = Billing::with_system(Arc::clone(&store)).taking_turns(store);
+//! # drop(billing);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Executors
 //!
 //! The store has a thread with a runtime of its own, or runs on [one of the host's](PostgresOptions::on). Its

@@ -4,13 +4,13 @@ use std::{
 };
 
 use accrue::store::Table;
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::{Object, Pool, PoolError};
 use tokio::time::timeout;
 use tokio_postgres::{Row, types::ToSql};
 
 use crate::{
     connect::CanceledWaits,
-    failure::{Failure, Meaning},
+    failure::{Failure, Meaning, is_ended},
     options::Isolation,
     queue::Queue,
     statements::Statements,
@@ -45,7 +45,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Takes a connection, on which every earlier doubt is settled.
     pub(crate) async fn client(&self) -> Result<Object, Failure> {
-        let client = self.pool.get().await;
+        let client = self.connection().await;
         let client =
             client.map_err(|error| Failure::not_applied("there is no connection", error))?;
         let doubts = self.doubts().clone();
@@ -64,6 +64,17 @@ impl Shared {
             Err(late) => {
                 drop(Object::take(client));
                 Err(Failure::not_applied("an earlier commit is not settled", late))
+            }
+        }
+    }
+
+    /// Takes a connection, another one where it ended while it was made.
+    async fn connection(&self) -> Result<Object, PoolError> {
+        let mut lost = 0..LOST;
+        loop {
+            match self.pool.get().await {
+                Err(error) if is_ended(&error) && lost.next().is_some() => {}
+                connection => return connection,
             }
         }
     }

@@ -14,10 +14,13 @@ use accrue_postgres::{Isolation, PostgresOptions, PostgresStore};
 use pollster::block_on;
 use support::{
     Server, TABLE, Told, document, execute, is_installed, key, new_store, number, shared_server,
-    work,
+    try_execute, work,
 };
 
 const WORKERS: u32 = 8;
+
+/// Writes half a megabyte to the log of a server.
+const NOISE: &str = "SELECT pg_logical_emit_message(true, 'noise', repeat('x', 500000))";
 
 /// Lets workers commit while something happens, and checks all that they were told.
 fn during(store: &PostgresStore, happens: impl FnOnce(&Told)) -> Told {
@@ -195,6 +198,27 @@ fn a_full_disk_loses_nothing_that_was_answered() {
     assert_eq!(rows.len(), usize::try_from(full).unwrap());
     execute(&connection, &["ALTER TABLE accrue.rows SET TABLESPACE pg_default"]);
     assert!(matches!(commit(full), Ok(Commit::Committed(_))));
+}
+
+#[test]
+fn a_full_disk_of_the_log_loses_nothing_that_was_answered() {
+    if !is_installed() {
+        return;
+    }
+    let Some((server, disk)) = Server::with_a_small_log(&[]) else { return };
+    let store = migrated(PostgresOptions::new(server.connection()));
+    let told = during(&store, |told| {
+        for _ in 0..3 {
+            more(told, 50);
+            disk.fill();
+            // The server ends itself once it has written its log to the end of what it has of the disk.
+            while try_execute(&server.connection(), NOISE).is_ok() {}
+            disk.free();
+            server.restart();
+        }
+        more(told, 50);
+    });
+    assert!(told.committed.into_inner() >= 200);
 }
 
 /// A text that is no shorter when it is compressed.

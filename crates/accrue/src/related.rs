@@ -187,8 +187,8 @@ impl Naming for Subscription {
         names.customers.insert(self.customer_id);
         names.families.insert(self.customer_id);
         for of in self.plans() {
-            names.plans.insert(of.plan_id);
-            names.versions.insert((of.plan_id, of.plan_version));
+            names.plans.extend(of.plan_id);
+            names.versions.extend(of.plan_id.map(|id| (id, of.plan_version)));
         }
     }
 }
@@ -196,7 +196,7 @@ impl Naming for Subscription {
 /// Names its plan.
 impl Naming for PlanStretch {
     fn name(&self, names: &mut Names) {
-        names.plans.insert(self.plan_id);
+        names.plans.extend(self.plan_id);
     }
 }
 

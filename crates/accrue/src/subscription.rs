@@ -1,9 +1,10 @@
-//! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
+//! Subscriptions: a customer on a version of a plan, or on prices of a contract, from an instant on, in billing periods.
 
 mod adjustment;
 mod adjustment_changes;
 mod anchor;
 mod cancel;
+mod contract;
 mod differences;
 mod entry;
 mod fee_quantity;
@@ -93,9 +94,10 @@ pub struct Subscription {
     pub id: SubscriptionId,
     /// Customer that subscribed.
     pub customer_id: CustomerId,
-    /// Plan that it is on.
-    pub plan_id: PlanId,
-    /// Version of the plan that it is on.
+    /// Plan that it is on; `None` for a contract, which has prices of its own alone (subscriptions 1.9).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<PlanId>,
+    /// Version of the plan that it is on: the first one of a contract.
     pub plan_version: PlanVersion,
     /// Its name.
     pub name: Option<Name>,
@@ -110,7 +112,7 @@ pub struct Subscription {
     /// Instant that this day is counted from, where it is not the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchored_at: Option<Timestamp>,
-    /// Currency that it is invoiced in: its plan's.
+    /// Currency that it is invoiced in: its plan's, where it is on one.
     pub currency: Currency,
     /// Condition on the events that count for its prices, where these have no other (subscriptions 1.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]

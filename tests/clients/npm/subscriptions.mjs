@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { DAY, all, ids, instant, newCustomer, newPlan, newSubscription, unique, usagePrice, use } from './fixtures.mjs';
+import { DAY, all, ids, instant, newCustomer, newMetric, newPlan, newSubscription, unique, usagePrice, use } from './fixtures.mjs';
 
 test('a subscription is created, read and changed', async () => {
   const { plan, customer, subscription } = await newSubscription({ metadata: { a: '1' } });
@@ -203,4 +203,50 @@ test('what a subscription used and costs', async () => {
   });
   const total = usage.data[0].usage.reduce((sum, { quantity }) => sum + quantity, 0);
   assert.equal(total, 10);
+});
+
+test('billing of an interval waits', async () => {
+  const { subscription, metric } = await newSubscription();
+  const changed = await client.subscriptions.priceIntervals(subscription.id, {
+    add: [
+      {
+        price: usagePrice(metric, { currency: 'USD' }),
+        start_date: subscription.start_date,
+        end_date: instant(DAY),
+        can_defer_billing: true,
+      },
+    ],
+  });
+  const waits = changed.price_intervals.filter(({ can_defer_billing }) => can_defer_billing);
+  assert.equal(waits.length, 1);
+  const after = await client.subscriptions.priceIntervals(subscription.id, {
+    edit: [{ price_interval_id: waits[0].id, can_defer_billing: false }],
+  });
+  assert.ok(after.price_intervals.every(({ can_defer_billing }) => !can_defer_billing));
+});
+
+test('a contract has no plan', async () => {
+  const metric = await newMetric();
+  const customer = await newCustomer();
+  const terms = {
+    customer_id: customer.id,
+    name: 'Contract',
+    currency: 'USD',
+    net_terms: 30,
+    start_date: instant(),
+    end_date: instant(365 * DAY),
+    add_prices: [{ price: usagePrice(metric) }],
+  };
+  const contract = await client.subscriptions.create(terms);
+  assert.equal(contract.plan, null);
+  assert.equal(contract.name, 'Contract');
+  const schedule = await all(client.subscriptions.fetchSchedule(contract.id));
+  assert.deepEqual(schedule.map(({ plan }) => plan), [null]);
+  await assert.rejects(client.subscriptions.create({ ...terms, add_prices: [] }), { status: 400 });
+  const { plan } = await newPlan();
+  const changed = await client.subscriptions.schedulePlanChange(contract.id, {
+    change_option: 'immediate',
+    plan_id: plan.id,
+  });
+  assert.equal(changed.plan.id, plan.id);
 });

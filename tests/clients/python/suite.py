@@ -544,6 +544,52 @@ class Suite(unittest.TestCase):
         reached = own.adjustment_intervals[0].adjustment.applies_to_price_ids
         self.assertEqual(reached, [own.price_intervals[-1].price.id])
 
+    def test_billing_that_waits(self):
+        metric = new_metric()
+        subscription = CLIENT.subscriptions.create(
+            plan_id=new_plan(metric).id, customer_id=new_customer().id
+        )
+        usage = {
+            "name": unique("price"), "model_type": "unit", "cadence": "monthly", "item_id": metric.item.id,
+            "billable_metric_id": metric.id, "unit_config": {"unit_amount": "0.08"}, "currency": "USD",
+        }
+        changed = CLIENT.subscriptions.price_intervals(
+            subscription.id,
+            add=[{
+                "price": usage, "start_date": subscription.start_date, "end_date": now(1),
+                "can_defer_billing": True,
+            }],
+        )
+        waits = [it for it in changed.price_intervals if it.can_defer_billing]
+        self.assertEqual(len(waits), 1)
+        changed = CLIENT.subscriptions.price_intervals(
+            subscription.id, edit=[{"price_interval_id": waits[0].id, "can_defer_billing": False}]
+        )
+        self.assertFalse(any(it.can_defer_billing for it in changed.price_intervals))
+
+    def test_contracts(self):
+        metric = new_metric()
+        usage = {
+            "name": unique("price"), "model_type": "unit", "cadence": "monthly", "item_id": metric.item.id,
+            "billable_metric_id": metric.id, "unit_config": {"unit_amount": "0.08"},
+        }
+        new = {
+            "customer_id": new_customer().id, "name": "Contract", "currency": "USD", "net_terms": 30,
+            "start_date": now(-1), "end_date": now(365), "add_prices": [{"price": usage}],
+        }
+        contract = CLIENT.subscriptions.create(**new)
+        self.assertEqual((contract.plan, contract.name, contract.net_terms), (None, "Contract", 30))
+        self.assertIsNone(CLIENT.subscriptions.fetch(contract.id).plan)
+        schedule = [it.plan for it in CLIENT.subscriptions.fetch_schedule(contract.id)]
+        self.assertEqual(schedule, [None])
+        with self.assertRaises(orb.RequestValidationError):
+            CLIENT.subscriptions.create(**{**new, "name": None})
+        plan = new_plan(metric).id
+        changed = CLIENT.subscriptions.schedule_plan_change(
+            contract.id, change_option="immediate", plan_id=plan
+        )
+        self.assertEqual(changed.plan.id, plan)
+
     def test_phases_and_trials(self):
         metric = new_metric()
         usage = prices(metric)[0]

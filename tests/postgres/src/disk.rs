@@ -1,5 +1,6 @@
 use std::{
-    fs,
+    fs::{self, File},
+    io::Write as _,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -13,13 +14,13 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Makes one of 8 MiB in a folder; none where nothing can be mounted.
-    pub(crate) fn mount(folder: &Path) -> Option<Self> {
+    /// Makes one of so many MiB in a folder; none where nothing can be mounted.
+    pub(crate) fn mount(folder: &Path, size: usize) -> Option<Self> {
         let path = folder.join("disk");
         fs::create_dir(&path).unwrap();
         let disk = Self { path };
         let (user, group) = user().unwrap_or_default();
-        let options = format!("size=8m,mode=0700,uid={user},gid={group}");
+        let options = format!("size={size}m,mode=0700,uid={user},gid={group}");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&disk.path);
         if mount.output().is_ok_and(|output| output.status.success()) {
@@ -27,6 +28,23 @@ impl SmallDisk {
         }
         left_out("a full disk", "nothing can be mounted");
         None
+    }
+
+    /// Fills what is free of it.
+    pub fn fill(&self) {
+        let mut file = File::create(self.filler()).unwrap();
+        for size in [64 * 1024, 512] {
+            while file.write_all(&vec![0; size]).is_ok() {}
+        }
+    }
+
+    /// Frees what was [filled](Self::fill).
+    pub fn free(&self) {
+        fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.path.join("filler")
     }
 
     /// Returns where it is.

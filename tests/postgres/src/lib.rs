@@ -27,7 +27,7 @@ pub use self::{
     disk::SmallDisk,
     programs::is_installed,
     server::Server,
-    sql::{execute, number},
+    sql::{execute, number, try_execute},
 };
 
 /// Says once what tests leave out: past what keeps the words of those that pass from being seen.

@@ -22,11 +22,26 @@ impl Server {
     #[must_use]
     pub fn start(settings: &[&str]) -> Self {
         let server = Self::folder();
+        server.make(&[], settings);
         server
-            .run("initdb", &["--username=test", "--auth=trust", "--no-sync", "-D", server.data()]);
-        server.configure(settings);
-        server.begin();
-        server
+    }
+
+    /// The same with its log of writes on a disk of 32 MiB, which has room for a new database; none where nothing can be mounted.
+    #[must_use]
+    pub fn with_a_small_log(settings: &[&str]) -> Option<(Self, SmallDisk)> {
+        let server = Self::folder();
+        let disk = SmallDisk::mount(server.folder.path(), 32)?;
+        let log = disk.path().to_str().unwrap();
+        let small = ["min_wal_size = 2MB", "max_wal_size = 4MB"];
+        server.make(&["-X", log, "--wal-segsize=1"], &[settings, &small].concat());
+        Some((server, disk))
+    }
+
+    fn make(&self, how: &[&str], settings: &[&str]) {
+        let plain = ["--username=test", "--auth=trust", "--no-sync", "-D", self.data()];
+        self.run("initdb", &[&plain[..], how].concat());
+        self.configure(settings);
+        self.begin();
     }
 
     /// Makes a standby of a server, which it follows under a name, with settings beside those of that server.
@@ -83,6 +98,14 @@ impl Server {
         self.run("pg_ctl", &["-D", self.data(), "-m", mode, "-w", "-s", "stop"]);
     }
 
+    /// Ends it at once, where it has not ended by itself, and starts it.
+    pub fn restart(&self) {
+        let log = self.folder.path().join("log");
+        let how = ["-m", "immediate", "-w", "-s", "restart"];
+        let place = ["-D", self.data(), "-l", log.to_str().unwrap()];
+        self.run("pg_ctl", &[&place[..], &how].concat());
+    }
+
     /// Kills all of its processes, as a machine does that loses its power: none tells its client.
     pub fn kill(&self) {
         processes::kill_all(&self.data);
@@ -131,7 +154,7 @@ impl Server {
     /// Returns a disk of 8 MiB in its folder; none where nothing can be mounted.
     #[must_use]
     pub fn small_disk(&self) -> Option<SmallDisk> {
-        SmallDisk::mount(self.folder.path())
+        SmallDisk::mount(self.folder.path(), 8)
     }
 
     /// Returns the connection string of its superuser.

@@ -90,12 +90,22 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
         "adjustment_type": "percentage_discount", "percentage_discount": 0.5,
         "applies_to_price_ids": ["cheap"],
     }}]);
+    let contract = json!({
+        "customer_id": customer, "name": "Contract", "currency": "USD", "net_terms": 30,
+        "start_date": "2026-03-10", "end_date": "2027-03-10", "add_prices": [{"price": cheap}],
+    });
     let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
     let cancel = |how: &str| json!({"cancel_option": how});
     let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
     let past =
         json!({"cancel_option": "requested_date", "cancellation_date": "2026-03-10T00:00:00Z"});
+    let mut waiting = cheap.clone();
+    waiting.as_object_mut().into_iter().for_each(|of| drop(of.remove("reference_id")));
     let intervals = json!({
+        "add": [{
+            "price": waiting, "start_date": "2026-03-10T12:00:00Z",
+            "end_date": "2026-03-20T12:00:00Z", "can_defer_billing": true,
+        }],
         "add_adjustments": [{
             "start_date": "2026-03-10T12:00:00Z",
             "adjustment": {
@@ -112,6 +122,7 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     vec![
         case("POST /subscriptions", "/subscriptions".to_owned(), &new, 201),
         case("POST /subscriptions", "/subscriptions".to_owned(), &own, 201),
+        case("POST /subscriptions", "/subscriptions".to_owned(), &contract, 201),
         case(
             "PUT /subscriptions/{subscription_id}",
             path(subscription, ""),

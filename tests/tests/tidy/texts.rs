@@ -16,6 +16,14 @@ const SLEEPS: &[(&str, &str)] = &[
         "a server that restarts does not say when it answers, it has to be asked again",
     ),
     (
+        "crates/accrue-postgres/src/migrate.rs",
+        "a database without locks does not say when another has made its tables, it has to be asked again",
+    ),
+    (
+        "crates/accrue-postgres/tests/failing.rs",
+        "sessions and servers end at moments that no commit waits for",
+    ),
+    (
         "crates/accrue-sled/src/open.rs",
         "sled does not say when it lets go of its directory, it has to be asked again",
     ),

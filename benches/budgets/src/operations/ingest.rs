@@ -18,14 +18,7 @@ const CALLERS: u64 = 64;
 /// Batches of 500 events of 8 customers.
 pub(super) fn batch(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
     let mut workload = Workload::new(store, Shape::new(watch))?;
-    let calls = (0..6).map(|_| {
-        let (account, events) = (workload.account().clone(), workload.next_batch()?);
-        Ok(call(move || {
-            let found = block_on(account.ingest(events).into_future())?;
-            expect("new events", found.ingested, 500)
-        }))
-    });
-    let calls = calls.collect::<Outcome<_>>()?;
+    let calls = (0..6).map(|_| next_batch(&mut workload)).collect::<Outcome<_>>()?;
     Prepared::warm(workload, calls, 2)
 }
 
@@ -82,6 +75,14 @@ pub(super) fn hundred(store: Arc<dyn Store>) -> Outcome<Prepared> {
     });
     let calls = calls.collect::<Outcome<_>>()?;
     Prepared::warm(workload, calls, 2)
+}
+
+fn next_batch(workload: &mut Workload) -> Outcome<Call> {
+    let (account, events) = (workload.account().clone(), workload.next_batch()?);
+    Ok(call(move || {
+        let found = block_on(account.ingest(events).into_future())?;
+        expect("new events", found.ingested, 500)
+    }))
 }
 
 fn keyed_event(workload: &mut Workload, number: u64) -> Outcome<Call> {

@@ -45,14 +45,15 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let account = visit.account()?;
     let id: SubscriptionId = visit.id("subscription")?;
     let subscription = account.fetch_subscription(id).await?;
+    let related = account.related(&subscription).await?;
+    let plan = subscription.plan_id.and_then(|id| related.plan(id));
     let customer = account.fetch_customer(subscription.customer_id).await?;
-    let plan = account.fetch_plan(subscription.plan_id).await?;
     let (all, rows) = (ListFilter::default(), PageRequest::first(ROWS)?);
     let alerts = account.list_subscription_alerts(id, &all, &rows).await;
     let alerts = known(alerts.map(|page| page.data))?;
     let path = visit.in_account(&["subscriptions", &id.to_string()]);
     let content = html! {
-        (facts_of(visit, &subscription, &account.related(&subscription).await?, &plan, account.billing().now()))
+        (facts_of(visit, &subscription, &related, account.billing().now()))
         (cost_section(&account, id, &alerts).await?)
         (usage_section(visit, &account, id, &alerts).await?)
         section aria-labelledby="alerts-title" {
@@ -65,23 +66,17 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         ("Customers".to_owned(), visit.in_account(&["customers"])),
         (customer.name.to_string(), visit.in_account(&["customers", &customer.id.to_string()])),
     ];
-    let title = match &subscription.name {
-        Some(name) => format!("Subscription {name}"),
-        None => format!("Subscription to {}", plan.name),
+    let title = match (&subscription.name, plan) {
+        (Some(name), _) => format!("Subscription {name}"),
+        (None, Some(plan)) => format!("Subscription to {}", plan.name),
+        (None, None) => "Subscription".to_owned(),
     };
     let head = Head { title: &title, section: Section::Customers, above };
     Ok(Answer::page(layout::page(visit, head, content).await?))
 }
 
-fn facts_of(
-    visit: &Visit,
-    of: &Subscription,
-    related: &Related,
-    plan: &Plan,
-    now: Timestamp,
-) -> Markup {
-    let plan_path = visit.in_account(&["plans", &plan.id.to_string()]);
-    let version = of.plan_version.number();
+fn facts_of(visit: &Visit, of: &Subscription, related: &Related, now: Timestamp) -> Markup {
+    let plan = of.plan_id.and_then(|id| related.plan(id));
     let span = |of: Option<Timeframe>| {
         html! {
             @match of {
@@ -95,7 +90,10 @@ fn facts_of(
         ("Customer", customer_links(visit, [&of.customer_id], related)),
         (
             "Plan",
-            html! { a href=(format!("{plan_path}?version={version}")) { (plan.name) ", version " (version) } },
+            match plan {
+                Some(plan) => plan_link(visit, plan, of.plan_version.number()),
+                None => html! { "None: a contract" },
+            },
         ),
         ("Currency", html! { (of.currency.code()) }),
         ("From (UTC)", time::instant(of.start_date)),
@@ -113,6 +111,11 @@ fn facts_of(
         all.push(("Counts the usage of", customer_links(visit, customers.ids(), related)));
     }
     facts(&all)
+}
+
+fn plan_link(visit: &Visit, plan: &Plan, version: u32) -> Markup {
+    let path = visit.in_account(&["plans", &plan.id.to_string()]);
+    html! { a href=(format!("{path}?version={version}")) { (plan.name) ", version " (version) } }
 }
 
 async fn cost_section(

@@ -86,7 +86,7 @@ fn form() -> impl Strategy<Value = Vec<u8>> {
 fn any_form_and_query_has_an_answer() {
     let desk = Desk::new();
     let (customer, subscription) = desk.customer("Tokens");
-    let plan = block_on(desk.account.fetch_subscription(subscription)).unwrap().plan_id;
+    let plan = block_on(desk.account.fetch_subscription(subscription)).unwrap().plan_id.unwrap();
     let mut paths = PATHS.map(str::to_owned).to_vec();
     paths.push(format!("/a/acme/customers/{customer}/credits/USD"));
     paths.push(format!("/a/acme/subscriptions/{subscription}"));

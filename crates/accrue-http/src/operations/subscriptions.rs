@@ -31,7 +31,7 @@ use crate::{
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/subscriptions", "subscriptions.create", "create-subscription")
         .creates()
-        .summary("Creates a subscription of a customer to a plan.")
+        .summary("Creates a subscription of a customer to a plan, or a contract without one.")
         .body::<NewSubscription>()
         .answers::<MutatedSubscription>()
         .run(|request| Box::pin(create(request))),

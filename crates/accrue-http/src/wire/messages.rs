@@ -69,7 +69,7 @@ enum ASubscription {
 struct SmallSubscription {
     id: String,
     customer: CustomerMinified,
-    plan: PlanMinified,
+    plan: Option<PlanMinified>,
     start_date: Moment,
     end_date: Option<Moment>,
     status: SubscriptionStatus,

@@ -70,7 +70,7 @@ response! {
         billing_cycle_anchor_configuration: Anchor,
         /// Customer of the subscription.
         customer: Option<Customer>,
-        /// Plan of the subscription, with the prices of its version.
+        /// Plan of the subscription, with the prices of its version; null for a contract.
         plan: Option<Plan>,
         /// Its prices.
         price_intervals: Vec<PriceInterval>,
@@ -206,7 +206,7 @@ impl Subscription {
         now: Timestamp,
     ) -> Self {
         let subscription = &subscription.as_of(now);
-        let plan = related.plan(subscription.plan_id);
+        let plan = subscription.plan_id.and_then(|id| related.plan(id));
         let customer = related.customer(subscription.customer_id);
         let period = subscription.periods().containing(now);
         let own = &subscription.carried;
@@ -254,8 +254,13 @@ impl Subscription {
 
 /// Returns its name: that of its plan where it has none of its own.
 fn name(subscription: &subscription::Subscription, related: &Related) -> String {
-    let plan = related.plan(subscription.plan_id).map(|plan| &plan.name);
-    subscription.name.as_ref().or(plan).map(ToString::to_string).unwrap_or_default()
+    let plan = subscription.plan_id.and_then(|id| related.plan(id));
+    subscription
+        .name
+        .as_ref()
+        .or(plan.map(|plan| &plan.name))
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 impl Anchor {

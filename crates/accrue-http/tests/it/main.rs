@@ -18,6 +18,7 @@ mod bought_credits;
 mod bounds;
 mod changed_subscriptions;
 mod clients;
+mod contracts;
 mod coupons;
 mod credit_notes;
 mod credits;

@@ -53,7 +53,7 @@ impl TaxProvider for Providers {
 }
 
 /// Takes the messages that wait, in both styles.
-fn taken(host: &Host) -> Vec<[Value; 2]> {
+pub(crate) fn taken(host: &Host) -> Vec<[Value; 2]> {
     let account = host.account();
     let mut taken = Vec::new();
     loop {

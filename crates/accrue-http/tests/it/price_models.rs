@@ -6,7 +6,7 @@ mod groups;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::Host;
+use crate::{invoices::upcoming, support::Host};
 
 /// A host with a metric of the sum of `units`, and a customer.
 pub(crate) struct Scene {
@@ -54,8 +54,67 @@ impl Scene {
         });
         let found = self.host.post("/v1/prices/evaluate_preview_events", body).ok(StatusCode::OK);
         let amount = &found["data"][0]["price_groups"][0]["amount"];
-        accrue::Decimal::parse(amount.as_str().unwrap()).unwrap()
+        decimal(amount)
     }
+
+    /// Has invoices made from an instant on.
+    pub(crate) fn invoices_from(&self, start: &str) {
+        let mut configuration = accrue::account::Configuration::default();
+        configuration.features.invoices = true;
+        let account = self.host.account();
+        pollster::block_on(account.configure(configuration).into_future()).unwrap();
+        self.host.clock.set(accrue::Timestamp::parse(start).unwrap());
+    }
+
+    /// Subscribes to a plan of some prices, from an instant on.
+    fn subscription_to(&self, currency: &str, prices: &[Value], start: &str) -> Value {
+        let prices: Vec<_> = prices.iter().map(|price| json!({"price": price})).collect();
+        let plan = json!({"name": "Plan", "currency": currency, "prices": prices});
+        let plan = self.host.post("/v1/plans", plan).ok(StatusCode::CREATED);
+        let subscription = json!({
+            "customer_id": self.customer, "plan_id": plan["id"], "start_date": start,
+            "billing_cycle_anchor_configuration": {"day": 1},
+        });
+        self.host.post("/v1/subscriptions", subscription).ok(StatusCode::CREATED)
+    }
+
+    /// Uses a price by and by on a subscription, and returns what that costs by then, and its line on the
+    /// invoice of the month.
+    fn used(&self, price: &Value, service: &Value, events: &Value) -> (Value, Value) {
+        let (currency, start) = match (service["places"].as_u64(), service["of"].as_u64()) {
+            (Some(0), Some(31)) => ("JPY", month(5, service)),
+            (_, Some(31)) => ("USD", month(5, service)),
+            _ => ("USD", month(4, service)),
+        };
+        self.invoices_from(&start);
+        let mut price = price.clone();
+        price["currency"] = json!(currency);
+        let subscription = self.subscription_to(currency, &[price], &start);
+        for (number, of) in events.as_array().unwrap().iter().enumerate() {
+            let event = json!({
+                "idempotency_key": number.to_string(), "event_name": "use", "timestamp": start,
+                "customer_id": self.customer, "properties": properties(of),
+            });
+            self.host.post("/v1/ingest", json!({"events": [event]})).ok(StatusCode::OK);
+        }
+        let id = subscription["id"].as_str().unwrap();
+        let costs = self.host.get(&format!("/v1/subscriptions/{id}/costs")).ok(StatusCode::OK);
+        let mut invoice = upcoming(&self.host, &subscription);
+        (costs["data"][0]["subtotal"].clone(), invoice["line_items"][0].take())
+    }
+}
+
+fn decimal(of: &Value) -> accrue::Decimal {
+    accrue::Decimal::parse(of.as_str().unwrap()).unwrap()
+}
+
+/// The instant from which a service takes as many days of a month of 2026 as it says, or all.
+fn month(month: u32, service: &Value) -> String {
+    let before = match (service["of"].as_u64(), service["days"].as_u64()) {
+        (Some(all), Some(days)) => all - days,
+        _ => 0,
+    };
+    format!("2026-{month:02}-{:02}T00:00:00Z", before + 1)
 }
 
 /// The properties of an event of an example: it has a number of units, unless it is to count for nothing.
@@ -80,18 +139,34 @@ fn trimmed(value: &Value) -> Value {
     }
 }
 
-/// Rates each example, and creates a price that shows the configuration that it was given.
+/// Rates each example by itself, creates a price that shows the configuration that it was given, and uses it on a
+/// subscription that takes the part of its period that the example says.
 fn check(examples: &str) {
     for line in examples.lines() {
         let scene = Scene::new();
         let example: Value = serde_json::from_str(line).unwrap();
         let (model, config) = (example["model"].as_str().unwrap(), &example["config"]);
-        let price = scene.price(model, config);
-        let expect = accrue::Decimal::parse(example["amount"].as_str().unwrap()).unwrap();
-        assert_eq!(scene.cost(price.clone(), &example["events"]), expect, "{line}");
+        let (price, events) = (scene.price(model, config), &example["events"]);
+        let expect = decimal(&example["amount"]);
+        if example["service"].is_null() {
+            assert_eq!(scene.cost(price.clone(), events), expect, "{line}");
+        }
         let created = scene.host.post("/v1/prices", price).ok(StatusCode::CREATED);
         let shown = &created[format!("{model}_config")];
         assert_eq!(trimmed(shown), trimmed(config), "{line}");
+
+        let scene = Scene::new();
+        let service = &example["service"];
+        let places = service["places"].as_u64().map_or(2, |places| u32::try_from(places).unwrap());
+        let rounded = |of: &accrue::Decimal| of.clone().round(places);
+        let (cost, invoiced) = scene.used(&scene.price(model, config), service, events);
+        let running = example.get("running").map_or(expect.clone(), decimal);
+        assert_eq!(rounded(&decimal(&cost)), rounded(&running), "{line}");
+        let total = decimal(&invoiced["subtotal"]);
+        assert_eq!(total, rounded(&expect), "{line}");
+        let parts = invoiced["sub_line_items"].as_array().unwrap();
+        let sum: accrue::Decimal = parts.iter().map(|part| decimal(&part["amount"])).sum();
+        assert!(parts.is_empty() || sum == total, "{line}: {invoiced}");
     }
 }
 

@@ -21,7 +21,9 @@ use std::{
 
 use accrue::store::{Document, Key, Table};
 use accrue_postgres::{Isolation, PostgresOptions};
-pub(crate) use accrue_postgres_server::{Server, execute, is_installed, left_out, number};
+pub(crate) use accrue_postgres_server::{
+    Server, execute, is_installed, left_out, number, try_execute,
+};
 
 pub(crate) use self::worker::{Told, work};
 

@@ -44,12 +44,11 @@ impl RateCard {
         let deferred = deferred.map(|(period, invoiced_at)| (period.end(), invoiced_at));
         let deferred: BTreeSet<_> = deferred.filter(|(end, at)| which(*end, *at)).collect();
         let traces = deferred.into_iter().flat_map(|(end, invoiced_at)| {
-            let traces = self.joints(around(end)).filter_map(move |(group, joint)| {
+            self.joints(around(end)).filter_map(move |(group, joint)| {
                 let trace = joint.trace(group, self, used, end)?;
                 let waits = |of: &RatedInterval, period| of.deferral(period) == Some(invoiced_at);
                 trace.only(&joint, self, waits)
-            });
-            traces
+            })
         });
         traces.collect()
     }

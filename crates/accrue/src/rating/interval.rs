@@ -92,6 +92,11 @@ impl RatedInterval {
         self.invoicing.map(|cycle| self.periods.ends_within(period, cycle)).unwrap_or_default()
     }
 
+    /// Tells whether its price is in force at an instant.
+    pub(crate) fn is_in_force(&self, at: Timestamp) -> bool {
+        self.periods.containing(at).is_some()
+    }
+
     /// Returns its periods that share an instant with a timeframe.
     pub(crate) fn periods_in(&self, timeframe: Timeframe) -> Vec<Timeframe> {
         if !self.is_once {

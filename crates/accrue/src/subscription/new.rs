@@ -16,11 +16,12 @@ use crate::{
 pub struct NewSubscription {
     /// Customer that subscribes.
     pub customer: IdOr<CustomerId>,
-    /// Plan that it is on.
-    pub plan: IdOr<PlanId>,
+    /// Plan that it is on; `None` for a [contract](Self::contract).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<IdOr<PlanId>>,
     /// Version of the plan that it is on; its default version where none is given.
     pub plan_version: Option<PlanVersion>,
-    /// Currency that it is invoiced in: the plan's, where one is given.
+    /// Currency that it is invoiced in: the plan's, where it is on one.
     pub currency: Option<Currency>,
     /// Its name.
     pub name: Option<Name>,
@@ -61,9 +62,15 @@ pub struct NewSubscription {
 impl NewSubscription {
     /// Prepares a subscription that begins with the current day of the customer, and whose billing cycles begin on the first of a month.
     pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
+        Self::on(customer.into(), Some(plan.into()))
+    }
+
+    /// Prepares a subscription to a plan, or a contract where there is none.
+    #[must_use]
+    pub fn on(customer: IdOr<CustomerId>, plan: Option<IdOr<PlanId>>) -> Self {
         Self {
-            customer: customer.into(),
-            plan: plan.into(),
+            customer,
+            plan,
             plan_version: None,
             currency: None,
             name: None,
@@ -86,6 +93,7 @@ impl NewSubscription {
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         self.anchor.check()?;
+        self.check_contract()?;
         self.prices.check()
     }
 
@@ -102,34 +110,27 @@ impl NewSubscription {
             let detail = format!("the end {end} is not after the start {start_date}");
             return Err(Error::constraint(detail));
         }
-        if let Some(other) = customer.currency.filter(|currency| *currency != terms.plan.currency) {
-            let (found, other) = (terms.plan.currency.code(), other.code());
-            let detail = format!("the plan is invoiced in {found}, the customer in {other}");
-            return Err(Error::constraint(detail));
+        let Terms { plan, plan_version, currency, .. } = terms;
+        let what = if plan.is_some() { "plan" } else { "contract" };
+        for (other, who) in [(customer.currency, "customer"), (self.currency, "subscription")] {
+            if let Some(other) = other.filter(|other| *other != currency) {
+                let (found, other) = (currency.code(), other.code());
+                let detail = format!("the {what} is invoiced in {found}, the {who} in {other}");
+                return Err(Error::constraint(detail));
+            }
         }
-        if let Some(other) = self.currency.filter(|currency| *currency != terms.plan.currency) {
-            let (found, other) = (terms.plan.currency.code(), other.code());
-            let detail = format!("the plan is invoiced in {found}, the subscription in {other}");
-            return Err(Error::constraint(detail));
-        }
-        let cut = Cut {
-            seed: id,
-            plan_version: terms.plan_version,
-            start_date,
-            anchor: self.anchor,
-            created_at: now,
-        };
+        let cut = Cut { seed: id, plan_version, start_date, anchor: self.anchor, created_at: now };
         let mut subscription = Subscription {
             id,
             customer_id: customer.id,
-            plan_id: terms.plan.id,
-            plan_version: terms.plan_version,
+            plan_id: plan.map(|plan| plan.id),
+            plan_version,
             name: self.name,
             start_date,
             end_date: self.end_date,
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
-            currency: terms.plan.currency,
+            currency,
             filter: self.filter,
             usage_customers: self.usage_customers,
             anchored_at: None,

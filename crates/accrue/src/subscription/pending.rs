@@ -187,7 +187,7 @@ impl SubscriptionChange {
         hours: u32,
         now: Timestamp,
     ) -> Self {
-        let next_plan = request.plan_change().and(after.plans().last().map(|of| of.plan_id));
+        let next_plan = request.plan_change().and(after.plans().last().and_then(|of| of.plan_id));
         let lifetime = Duration::from_secs(u64::from(hours).saturating_mul(60 * 60));
         Self {
             id,
@@ -198,7 +198,7 @@ impl SubscriptionChange {
             expiration_time: now.saturating_add(lifetime),
             effective_date: effective_date(before, after, now),
             currency: after.currency,
-            plan_id: before.is_none().then_some(after.plan_id).or(next_plan),
+            plan_id: after.plan_id.filter(|_| before.is_none()).or(next_plan),
             plan_change: request.plan_change().map(|of| (of.when, of.alignment)),
             end: None,
             parts: 0,

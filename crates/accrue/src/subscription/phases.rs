@@ -65,7 +65,7 @@ impl Subscription {
         terms: &Terms<'_>,
     ) -> Result<Vec<Stretch>, Error> {
         let at = "initial_phase_order";
-        let phases = &terms.plan.phases;
+        let phases = terms.phases();
         let Some(first) = phases.first() else {
             if let Some(phase) = terms.initial_phase {
                 let message = format!("found {phase}, and the plan has no phases");

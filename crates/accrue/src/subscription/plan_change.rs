@@ -241,7 +241,7 @@ impl Subscription {
         of_plan.check_overage_rate()?;
         of_plan.check_threshold()?;
         Ok(PlanInterval {
-            plan_id: next.terms.plan.id,
+            plan_id: next.terms.plan.map(|plan| plan.id),
             plan_version: next.terms.plan_version,
             start_date: at,
             created_at: now,

@@ -18,8 +18,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlanInterval {
-    /// The plan.
-    pub plan_id: PlanId,
+    /// The plan; `None` for a contract (subscriptions 1.9).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<PlanId>,
     /// Version of the plan.
     pub plan_version: PlanVersion,
     /// Its first instant.
@@ -56,8 +57,8 @@ pub struct PlanInterval {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanStretch {
-    /// The plan.
-    pub plan_id: PlanId,
+    /// The plan; `None` for a contract (subscriptions 1.9).
+    pub plan_id: Option<PlanId>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where no end is known.

@@ -76,10 +76,13 @@ pub enum Replacement {
 }
 
 impl Replacement {
+    /// Field of a request that lists replacements, overrides aside.
+    pub(super) const PRICES: &'static str = "replace_prices";
+
     /// Returns the field of a request that lists it.
-    const fn list(&self) -> &'static str {
+    pub(super) const fn list(&self) -> &'static str {
         match self {
-            Self::Price(_) | Self::Quantity(_) => "replace_prices",
+            Self::Price(_) | Self::Quantity(_) => Self::PRICES,
             Self::Override(_) => "price_overrides",
         }
     }

@@ -14,7 +14,7 @@ pub(crate) fn subscription() -> Subscription {
     Subscription {
         id: SubscriptionId::from_bytes([1; 16]),
         customer_id: CustomerId::from_bytes([1; 16]),
-        plan_id: PlanId::from_bytes([1; 16]),
+        plan_id: Some(PlanId::from_bytes([1; 16])),
         plan_version: PlanVersion::FIRST,
         name: None,
         start_date,

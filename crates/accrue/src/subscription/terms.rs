@@ -3,18 +3,20 @@ use super::{
     adjustment_changes::agreed, phases::Stretch,
 };
 use crate::{
-    Error, PriceIntervalId,
+    Currency, Error, PriceIntervalId,
     expression::Expression,
     meter::UsageCustomers,
-    plan::{PhaseOrder, Plan, PlanVersion},
+    plan::{PhaseOrder, Plan, PlanPhase, PlanTrial, PlanVersion},
     price::ScopedAdjustment,
 };
 
-/// Version of a plan that a subscription is on from some instant on, with the prices that were agreed on.
+/// Version of a plan that a subscription is on from some instant on, with the prices that were agreed on: those alone
+/// where it is a contract.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: Option<&'a Plan>,
     pub(crate) plan_version: PlanVersion,
+    pub(crate) currency: Currency,
     pub(crate) prices: &'a AgreedPrices,
     /// Adjustments of the version, and changes to them (subscriptions 1.3).
     pub(crate) adjustments: (&'a [ScopedAdjustment], &'a AdjustmentChanges),
@@ -98,6 +100,16 @@ impl Subscription {
 }
 
 impl Terms<'_> {
+    /// Returns the phases of the plan.
+    pub(super) fn phases(&self) -> &[PlanPhase] {
+        self.plan.map_or(&[], |plan| &plan.phases)
+    }
+
+    /// Returns the trial of the plan.
+    pub(super) fn trial(&self) -> Option<&PlanTrial> {
+        self.plan?.trial.as_ref()
+    }
+
     /// Refuses a price or an adjustment of no phase of the plan, or of one that is over with the begin.
     pub(super) fn check_phase(
         &self,
@@ -106,7 +118,7 @@ impl Terms<'_> {
         is_there: bool,
     ) -> Result<(), Error> {
         match phase {
-            Some(phase) if self.plan.phases.is_empty() => {
+            Some(phase) if self.phases().is_empty() => {
                 let message = format!("found {phase}, and the plan has no phases");
                 Err(Error::invalid(format!("{at}.plan_phase_order"), message))
             }

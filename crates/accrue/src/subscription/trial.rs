@@ -92,7 +92,7 @@ impl Subscription {
 
     /// Agrees on the trial of a plan, where it has one.
     pub(super) fn agree_trial(&mut self, cut: &Cut, terms: &Terms<'_>) -> Result<(), Error> {
-        let of_plan = terms.plan.trial.as_ref();
+        let of_plan = terms.trial();
         let days = terms.trial_days.or(of_plan.map(|of| of.days)).unwrap_or_default();
         check_days("trial_duration_days", days)?;
         if days == 0 {

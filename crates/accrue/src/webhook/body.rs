@@ -84,16 +84,18 @@ pub enum Body {
         change_date: Timestamp,
         /// Plan that it will be on.
         new_plan_id: PlanId,
-        /// Plan that it is on until then.
-        previous_plan_id: PlanId,
+        /// Plan that it is on until then; `None` for a contract.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        previous_plan_id: Option<PlanId>,
     },
     /// `subscription.plan_changed`
     #[serde(rename = "subscription.plan_changed")]
     PlanChanged {
         /// The subscription.
         subscription_id: SubscriptionId,
-        /// Plan that it was on.
-        previous_plan_id: PlanId,
+        /// Plan that it was on; `None` for a contract.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        previous_plan_id: Option<PlanId>,
     },
     /// `subscription.plan_version_change_scheduled`
     #[serde(rename = "subscription.plan_version_change_scheduled")]

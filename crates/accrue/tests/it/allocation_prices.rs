@@ -403,7 +403,7 @@ fn a_price_that_begins_anew_at_the_begin_of_a_period_gives_in_place_of_what_it_g
     let subscription = of.subscribe(APRIL, free(AllocationExpiry::Never));
     let fixture = of.fixture();
     fixture.tick_at("2027-04-10T00:00:00Z");
-    let plan = block_on(fixture.account.fetch_plan(subscription.plan_id)).unwrap();
+    let plan = block_on(fixture.account.fetch_plan(subscription.plan_id.unwrap())).unwrap();
     let change = on(&plan, APRIL);
     run(fixture.account.schedule_plan_change(subscription.id, change)).unwrap();
     fixture.tick();

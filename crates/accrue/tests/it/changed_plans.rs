@@ -51,7 +51,8 @@ impl Changed {
     pub(crate) fn schedule(&self, plans: &[&Plan]) -> Vec<(usize, String)> {
         let of = |id: PlanId| plans.iter().position(|plan| plan.id == id).unwrap();
         let all = self.fetch().plans().into_iter();
-        all.map(|plan| (of(plan.plan_id), plan.start_date.to_string()[..10].to_owned())).collect()
+        all.map(|plan| (of(plan.plan_id.unwrap()), plan.start_date.to_string()[..10].to_owned()))
+            .collect()
     }
 
     /// The subscriptions that are on a plan.
@@ -82,7 +83,7 @@ fn subscriptions_3_2_8_example_1_unused_days_go_back_and_the_rest_is_charged() {
     let old = changed.invoiced.plan.id;
     fixture.messages();
     let after = changed.to(PlanChange::immediate(other.id));
-    assert_eq!((after.plan_id, after.plan_version), (other.id, other.version));
+    assert_eq!((after.plan_id, after.plan_version), (Some(other.id), other.version));
     assert_eq!(changed.notes(), ["42"]);
     assert_eq!(changed.settled()[3], "00004 issued 2027-03-11: fee 105 = 105");
     let due = fixture.invoices(&[]).into_iter().find(|of| of.invoice_number.ends_with("00004"));
@@ -91,7 +92,7 @@ fn subscriptions_3_2_8_example_1_unused_days_go_back_and_the_rest_is_charged() {
     let messages = fixture.messages();
     let [first, ..] = messages.as_slice() else { panic!() };
     let Body::PlanChanged { previous_plan_id, .. } = first.body else { panic!("{first:?}") };
-    assert_eq!(previous_plan_id, old);
+    assert_eq!(previous_plan_id, Some(old));
     assert_eq!((changed.on(&changed.invoiced.plan), changed.on(&other)), (0, 1));
 }
 
@@ -174,21 +175,21 @@ fn subscriptions_3_2_7_and_11_1_at_the_end_of_the_term_time_changes_the_plan() {
     let other = changed.plan([fixture.usage_at("3", &changed.metric)]);
     fixture.messages();
     let after = changed.to(ending(&other));
-    assert_eq!(after.plan_id, changed.invoiced.plan.id, "as long as the term lasts");
+    assert_eq!(after.plan_id, Some(changed.invoiced.plan.id), "as long as the term lasts");
     let messages = fixture.messages();
     let [message] = messages.as_slice() else { panic!("{messages:?}") };
     let Body::PlanChangeScheduled { change_date, new_plan_id, previous_plan_id, .. } = message.body
     else {
         panic!("{message:?}")
     };
-    let expected = (at("2027-02-01T00:00:00Z"), other.id, changed.invoiced.plan.id);
+    let expected = (at("2027-02-01T00:00:00Z"), other.id, Some(changed.invoiced.plan.id));
     assert_eq!((change_date, new_plan_id, previous_plan_id), expected);
     assert_eq!((changed.on(&changed.invoiced.plan), changed.on(&other)), (1, 0));
 
     fixture.set("2027-02-01T00:00:00Z");
-    assert_eq!(changed.fetch().plan_at(fixture.clock.now()).plan_id, other.id);
+    assert_eq!(changed.fetch().plan_at(fixture.clock.now()).plan_id, Some(other.id));
     fixture.tick();
-    assert_eq!(changed.fetch().plan_id, other.id);
+    assert_eq!(changed.fetch().plan_id, Some(other.id));
     assert_eq!((changed.on(&changed.invoiced.plan), changed.on(&other)), (0, 1));
     assert!(fixture.message_types().contains(&"subscription.plan_changed"));
     fixture.set("2027-02-01T12:00:00Z");
@@ -321,7 +322,7 @@ fn subscriptions_3_2_16_the_first_plan_of_one_that_has_not_begun_is_replaced() {
     let call = |change| fixture.account.schedule_plan_change(upcoming.id, change);
     constraint(refused(fixture, call(on(&other, "2027-02-01T00:00:00Z"))));
     let after = run(call(PlanChange::immediate(other.id))).unwrap();
-    assert_eq!((after.plan_id, after.plans().len()), (other.id, 1));
+    assert_eq!((after.plan_id, after.plans().len()), (Some(other.id), 1));
     let [only] = after.price_intervals.as_slice() else { panic!() };
     assert_eq!((only.start_date, only.end_date), (upcoming.start_date, None));
     let then = run(call(ending(&changed.invoiced.plan))).unwrap();

@@ -244,7 +244,7 @@ fn subscriptions_1_7_composites_on_trial_are_free_and_have_no_minimum() {
     ];
     let plan = on.changed.plan(prices);
     fixture.set("2027-03-20T12:00:00Z");
-    let made = on.subscribe(|new| new.plan = plan.id.into());
+    let made = on.subscribe(|new| new.plan = Some(plan.id.into()));
     on.uses("a", "2027-03-20T12:00:00Z", "100");
     fixture.tick_at("2027-04-03T22:00:00Z");
     assert_eq!(on.cost(&made, START, END), ("110".to_owned(), "0".to_owned()));

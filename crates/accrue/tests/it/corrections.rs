@@ -141,7 +141,7 @@ fn an_old_period_without_a_total_books_only_what_a_backfill_brings() {
     priced.use_now("old", "7");
     let then = fixture.clock.now();
     fixture.advance_days(90);
-    let plan = priced.subscription.plan_id;
+    let plan = priced.subscription.plan_id.unwrap();
     let mut new = NewSubscription::new(priced.subscription.customer_id, plan);
     new.start_date = Some(then.saturating_sub(Duration::from_secs(60)));
     run(fixture.account.create_subscription(new)).unwrap();

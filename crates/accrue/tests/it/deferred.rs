@@ -1,15 +1,18 @@
 //! Usage whose billing waits for the end of the period that its price ends within (subscriptions 2.6).
 
 use accrue::{
+    CarriedUpdate,
+    invoice::InvoiceSource,
     price::{Cadence, NewPrice},
     subscription::{
         Cancellation, IntervalChanges, IntervalDate, NewPriceInterval, PriceIntervalEdit,
+        SubscriptionUpdate,
     },
 };
 
 use crate::{
     price_intervals::{Changed, changed, editing},
-    support::fixture::{at, run},
+    support::fixture::{at, number, run},
 };
 
 const END: &str = "2027-01-10T00:00:00Z";
@@ -156,4 +159,34 @@ fn subscriptions_2_6_what_it_costs_does_not_wait() {
     changed.change(editing(ending(&changed, 0, END, true)));
     fixture.set("2027-01-15T00:00:00Z");
     assert_eq!(costs(), ["14", "0", "0"]);
+}
+
+#[test]
+fn subscriptions_1_10_5_a_threshold_invoice_has_what_waits_and_bills_it_once() {
+    let changed = changed(|fixture, metric| vec![fixture.usage_at("0.10", metric)]);
+    let fixture = changed.fixture();
+    let carried = CarriedUpdate::new([("invoicing_threshold", "\"150\"")]).unwrap();
+    let update = SubscriptionUpdate { carried, ..SubscriptionUpdate::default() };
+    run(fixture.account.update_subscription(changed.subscription.id, update)).unwrap();
+    let other = changed.price(fixture.usage_at("0.08", &changed.metric));
+    fixture.set("2027-01-05T00:00:00Z");
+    changed.invoiced.use_at("a", "2027-01-05T00:00:00Z", "1000");
+    let edit = vec![ending(&changed, 0, END, true)];
+    let add = vec![NewPriceInterval::new(other, IntervalDate::At(at(END)))];
+    changed.change(IntervalChanges { edit, add, ..IntervalChanges::default() });
+    fixture.tick_at("2027-01-14T00:00:00Z");
+    assert_eq!(changed.settled(), [""; 0], "100 wait, below the threshold");
+    fixture.set("2027-01-15T00:00:00Z");
+    changed.invoiced.use_at("b", "2027-01-15T00:00:00Z", "1000");
+    let partial = "00001 issued 2027-01-15: usage 100, usage 80 = 180";
+    assert_eq!(changed.settled(), [partial]);
+    changed.invoiced.use_at("c", "2027-01-15T00:00:00Z", "500");
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let invoices = fixture.invoices(&[]);
+    let [last, first] = invoices.as_slice() else { panic!("{invoices:?}") };
+    assert_eq!(first.source, InvoiceSource::Partial);
+    assert_eq!((&last.total, last.invoice_date), (&number("40"), at("2027-02-01T00:00:00Z")));
+    let figures = |of: &accrue::invoice::InvoiceLine| (of.subtotal.clone(), of.amount.clone());
+    let billed: Vec<_> = last.lines.iter().map(figures).filter(|(_, of)| !of.is_zero()).collect();
+    assert_eq!(billed, [(number("120"), number("40"))]);
 }

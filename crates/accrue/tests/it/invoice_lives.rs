@@ -302,7 +302,7 @@ proptest! {
                 }
                 Happens::Migrate(of, kind) => {
                     let found = block_on(account.fetch_subscription(subscription.id)).unwrap();
-                    let plan = block_on(account.fetch_plan(found.plan_id)).unwrap();
+                    let plan = block_on(account.fetch_plan(found.plan_id.unwrap())).unwrap();
                     let latest = account.fetch_plan_version(plan.id, plan.version);
                     let latest = block_on(latest).unwrap().prices;
                     let default = DefaultVersion::Replace;

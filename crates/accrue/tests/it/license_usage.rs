@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use accrue::{
     CivilDate, Error, ErrorKind, LicenseId, PageRequest, PropertyName,
+    cost::CostQuery,
+    expression::Expression,
     license::{LicenseGrouping, LicenseUsage, LicenseUsageQuery},
     plan::PlanPrice,
     price::NewPrice,
-    subscription::Cancellation,
+    subscription::{Cancellation, NewSubscription, UsageCustomers},
     usage::{Event, PropertyValue},
 };
 
@@ -15,7 +17,7 @@ use crate::{
     licenses::{Licensed, date, licensed},
     support::{
         credited::CREDITS,
-        fixture::{Fixture, SUM, UNKNOWN, at, block_on, event, run},
+        fixture::{Fixture, SUM, UNKNOWN, at, block_on, event, external, number, run},
         priced::unit,
     },
 };
@@ -330,4 +332,47 @@ fn subscriptions_7_5_7_a_cursor_is_good_for_its_query_alone() {
     assert_eq!(texts(&usage(&query, &next).unwrap().data, shown), ["bob 70 30 40"]);
     let other = LicenseUsageQuery { grouping: LicenseGrouping::Day, ..query };
     assert_eq!(usage(&other, &next).unwrap_err().kind(), ErrorKind::RequestValidation);
+}
+
+#[test]
+fn subscriptions_7_5_what_counts_for_the_price_counts_for_the_license() {
+    let of = licensed(9);
+    let account = &of.fixture.account;
+    of.fixture.set("2026-03-10T09:00:00Z");
+    // A second subscription of the same plan: events of one project alone, of two customers.
+    let ada = of.subscription.customer_id;
+    let mut new = NewSubscription::new(ada, of.subscription.plan_id.unwrap());
+    new.start_date = Some(at(crate::licenses::START));
+    new.filter = Some(Expression::parse("project = 'red'").unwrap());
+    let bob = of.fixture.child("bob", ada);
+    new.usage_customers = Some(UsageCustomers::new([ada, bob]).unwrap());
+    let subscription = run(account.create_subscription(new)).unwrap();
+    let red = Licensed { subscription, ..of };
+    red.give(red.between("alice", "2026-03-01", ""));
+    let used = |customer: &str, day: &str, n: &str, project: &str| {
+        let mut event = calls("alice", day, n);
+        event.customer = external(customer).into();
+        let project = (PropertyName::parse("project").unwrap(), PropertyValue::from(project));
+        let own = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
+        event.properties = own.chain([project]).collect();
+        event
+    };
+    for (customer, day, n, project) in [
+        ("ada", "2026-03-11", "1", "red"),
+        ("bob", "2026-03-12", "20", "red"),
+        ("ada", "2026-03-13", "300", "red"),
+        ("bob", "2026-03-13", "4000", "blue"),
+        ("ada", "2026-03-13", "50000", "blue"),
+    ] {
+        red.fixture.set(&format!("{day}T12:00:00Z"));
+        red.ingest(vec![used(customer, day, n, project)]);
+    }
+    let rows = red.rows("2026-03-10", "2026-03-14", LicenseGrouping::License);
+    assert_eq!(texts(&rows, shown), ["alice 321 321 0"]);
+    let days = red.rows("2026-03-11", "2026-03-14", LicenseGrouping::LicenseAndDay);
+    let expected = ["1 1 0", "20 20 0", "300 300 0"];
+    assert_eq!(texts(&days, shown), expected.map(|of| format!("alice {of}")));
+    let cost = red.fixture.cost(&red.subscription, &CostQuery::default());
+    let mut quantities = cost.lines.iter().map(|of| of.quantity.clone());
+    assert!(quantities.any(|of| of == number("321")), "it is what the price counts");
 }

@@ -30,6 +30,7 @@ mod carried;
 mod cell_limits;
 mod changed_plans;
 mod composites;
+mod contracts;
 mod conversion_tiers;
 mod corrected;
 mod corrected_alerts;

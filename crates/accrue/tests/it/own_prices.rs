@@ -34,13 +34,13 @@ fn of_plan(changed: &Changed) -> [PriceId; 2] {
     [0, 1].map(|place: usize| changed.subscription.price_intervals[place].price_id)
 }
 
-fn named(reference: &str, mut new: NewPrice) -> NewPrice {
+pub(crate) fn named(reference: &str, mut new: NewPrice) -> NewPrice {
     new.reference_id = Some(reference.to_owned());
     new
 }
 
 /// An adjustment over the prices that the request calls so.
-fn over_named(references: &[&str], of: NewAdjustment) -> NewAdjustment {
+pub(crate) fn over_named(references: &[&str], of: NewAdjustment) -> NewAdjustment {
     let reference_ids = references.iter().map(|of| (*of).to_owned()).collect();
     NewAdjustment { reference_ids, ..of }
 }
@@ -355,7 +355,7 @@ fn subscriptions_1_3_7_adjustments_of_the_plan_stay_without_a_price_that_is_remo
     let plan = run(fixture.account.create_plan(new)).unwrap();
     let [gone, stays] = fixture.prices_of(&plan).try_into().unwrap();
     let made = run(with(&changed, |new| {
-        new.plan = plan.id.into();
+        new.plan = Some(plan.id.into());
         new.prices.remove = vec![gone.into()];
     }))
     .unwrap();

@@ -126,7 +126,7 @@ fn a_plan_change_drops_the_phases_to_come_and_brings_its_own() {
     assert_eq!(begins(&changed), ["- 2027-01-01", "2 2027-02-15", "3 2027-05-15"]);
     fixture.tick_at("2027-05-20T00:00:00Z");
     let found = block_on(fixture.account.fetch_subscription(plain.id)).unwrap();
-    assert_eq!((found.plan_id, begins(&found)), (phased.plan.id, begins(&changed)));
+    assert_eq!((found.plan_id, begins(&found)), (Some(phased.plan.id), begins(&changed)));
     let types = fixture.message_types();
     assert_eq!(types.iter().filter(|of| of.contains("plan_changed")).count(), 1, "{types:?}");
     let back = PlanChange::immediate(phased.changed.invoiced.plan.id);

@@ -258,6 +258,10 @@ fn subscriptions_2_3_11_to_13_intervals_that_cannot_be_together_are_refused() {
     let refuse = |changes| constraint(refused(fixture, changed.call(changes)));
     let found = refuse(adding(NewPriceInterval::new(usage, later)));
     assert_eq!(found, format!("two intervals of the price {usage} would overlap"));
+    // Another condition makes no difference.
+    let filter = accrue::expression::Expression::parse("region = 'eu'").unwrap();
+    let other = NewPriceInterval { filter: Some(filter), ..NewPriceInterval::new(usage, later) };
+    assert_eq!(refuse(adding(other)), found);
     let days = |places: &[usize]| {
         let edit = places.iter().map(|place| PriceIntervalEdit {
             billing_cycle_day: Some(15),

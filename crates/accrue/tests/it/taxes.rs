@@ -25,8 +25,9 @@ use crate::{
     one_off::shop,
     support::{
         credited::block,
-        fixture::{Fixture, UNKNOWN, at, block_on, external, name, number, refused, run},
+        fixture::{Fixture, UNKNOWN, at, block_on, event, external, name, number, refused, run},
     },
+    usage_customers::of as usage_of,
 };
 
 pub(crate) const JUNE: &str = "2026-06-01T00:00:00Z";
@@ -421,4 +422,40 @@ fn invoicing_16_1_a_customer_who_waits_can_be_deleted() {
     run(fixture.account.delete_customer(external("ada"))).unwrap();
     assert!(!fixture.tables().contains(&"awaited_tax"));
     assert_eq!(fixture.calculate(&Percent("20")), 0);
+}
+
+#[test]
+fn subscriptions_1_5_9_usage_of_children_is_taxed_as_the_subscribers() {
+    let configure = |invoiced: &Invoiced, who: &str, exempt: bool, address: &str| {
+        let tax = format!(r#"{{"tax_provider":"anrok","tax_exempt":{exempt}}}"#);
+        let carried = [("tax_configuration", tax.as_str()), ("billing_address", address)];
+        let carried = CarriedUpdate::new(carried).unwrap();
+        let update = CustomerUpdate { carried, ..CustomerUpdate::default() };
+        run(invoiced.fixture.account.update_customer(external(who), update)).unwrap();
+    };
+    let billed = |subscriber_is_exempt: bool| {
+        let of = taxed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+        let ada = block_on(of.fixture.account.fetch_customer(external("ada"))).unwrap().id;
+        let [a, b] = ["a", "b"].map(|name| of.fixture.child(name, ada));
+        configure(&of, "ada", subscriber_is_exempt, r#"{"country":"GB"}"#);
+        configure(&of, "a", !subscriber_is_exempt, r#"{"country":"US"}"#);
+        of.subscribe_with(JUNE, |new| new.usage_customers = Some(usage_of(&[a, b])));
+        let events = [("a", "3"), ("b", "4"), ("ada", "100")];
+        let events = events.map(|(customer, n)| event(customer, customer, at(JUNE), n));
+        run(of.fixture.account.ingest(events)).unwrap();
+        of.fixture.tick_at("2026-07-02T00:00:00Z");
+        let asked = of.fixture.awaiting_tax().into_iter().map(|id| {
+            let request = block_on(of.fixture.account.tax_request(id)).unwrap().unwrap();
+            assert_eq!(request.customer_id, ada);
+            let address = request.addressee.get("billing_address").map(str::to_owned);
+            (address, request.lines.iter().map(|of| of.amount.to_string()).collect::<Vec<_>>())
+        });
+        let asked: Vec<_> = asked.collect();
+        of.fixture.calculate(&Percent("20"));
+        let [invoice] = of.fixture.invoices(SETTLED).try_into().unwrap();
+        (asked, invoice.total.to_string())
+    };
+    let in_gb = (Some(r#"{"country":"GB"}"#.to_owned()), vec!["14".to_owned()]);
+    assert_eq!(billed(false), (vec![in_gb], "16.8".to_owned()), "a child is exempt");
+    assert_eq!(billed(true), (Vec::new(), "14".to_owned()), "the subscriber is");
 }

@@ -108,7 +108,7 @@ fn a_change_within_the_trial_is_gone_with_a_cancellation_before_it() {
 fn phases_behind_a_change_are_gone_with_it_and_the_trial_is_not() {
     let trial = OnTrial::new();
     let ramp = trial.ramp(None);
-    let made = trial.begun(|new| new.plan = ramp.id.into());
+    let made = trial.begun(|new| new.plan = Some(ramp.id.into()));
     let next = trial.changed.plan([trial.fixture().advance_fee("90")]);
     trial.changes(&made, on(&next, "2027-03-25T00:00:00Z"));
     let back = trial.unschedules(&made);
@@ -116,7 +116,7 @@ fn phases_behind_a_change_are_gone_with_it_and_the_trial_is_not() {
         ["fee 04-02T22:00 -", "usage 04-02T22:00 -", "usage on trial 03-19T23:00 04-02T22:00"];
     assert_eq!(trial.terms(&back).0, expected, "3.3.2: it goes on without an end");
 
-    let long = trial.begun(|new| (new.plan, new.trial_days) = (ramp.id.into(), Some(60)));
+    let long = trial.begun(|new| (new.plan, new.trial_days) = (Some(ramp.id.into()), Some(60)));
     trial.changes(&long, on(&next, "2027-03-25T00:00:00Z"));
     let back = trial.unschedules(&long);
     let expected =
@@ -128,7 +128,7 @@ fn phases_behind_a_change_are_gone_with_it_and_the_trial_is_not() {
 fn a_cancellation_with_the_end_of_a_phase_is_taken_back() {
     let trial = OnTrial::new();
     let ramp = trial.ramp(None);
-    let made = trial.begun(|new| (new.plan, new.trial_days) = (ramp.id.into(), None));
+    let made = trial.begun(|new| (new.plan, new.trial_days) = (Some(ramp.id.into()), None));
     trial.cancels(&made, "2027-04-19T22:00:00Z");
     let back = trial.goes_on(&made);
     assert_eq!(lives(&back), ["fee 03-19T23:00 -", "usage 03-19T23:00 -"], "3.10: phases are gone");
@@ -140,7 +140,7 @@ fn a_plan_that_is_to_begin_is_no_change_of_plan() {
     let trial = OnTrial::new();
     let ramp = trial.ramp(None);
     trial.fixture().tick_at("2027-03-01T00:00:00Z");
-    let made = trial.subscribe(|new| new.plan = ramp.id.into());
+    let made = trial.subscribe(|new| new.plan = Some(ramp.id.into()));
     trial.fixture().tick();
     let call = trial.fixture().account.unschedule_plan_changes(made.id);
     assert_eq!(refused(trial.fixture(), call).0, accrue::ErrorKind::RequestValidation);
@@ -210,7 +210,7 @@ fn the_maximum_of_a_trial_is_off_what_falls_due_of_it() {
     let fixture = trial.fixture();
     let maximum_amount = Some(number("2"));
     let ramp = trial.ramp(Some(PlanTrial { days: 40, maximum_amount }));
-    let made = trial.begun(|new| (new.plan, new.trial_days) = (ramp.id.into(), None));
+    let made = trial.begun(|new| (new.plan, new.trial_days) = (Some(ramp.id.into()), None));
     trial.uses("a", NOW, "15");
     let end = "2027-04-28T22:00:00Z";
     assert_eq!(trial.cost(&made, START, end), ("1.5".to_owned(), "0".to_owned()));
@@ -232,7 +232,7 @@ fn the_maximum_of_a_trial_is_off_what_falls_due_of_it() {
 fn subscriptions_3_5_1_the_end_is_anywhere_within_the_plan() {
     let trial = OnTrial::new();
     let ramp = trial.ramp(None);
-    let made = trial.begun(|new| (new.plan, new.trial_days) = (ramp.id.into(), Some(60)));
+    let made = trial.begun(|new| (new.plan, new.trial_days) = (Some(ramp.id.into()), Some(60)));
     let now = TrialUpdate { end: TrialEnd::Immediate, shift: false };
     let ended = run(trial.fixture().account.update_trial(made.id, now)).unwrap();
     let expected = [
@@ -280,7 +280,8 @@ fn what_is_charged_once_is_replaced_until_it_has_been() {
     let change = PlanVersionChange { replace, ..PlanVersionChange::default() };
     let second = run(fixture.account.change_plan_version(plan.id, change)).unwrap();
     let first = accrue::plan::PlanVersion::FIRST;
-    let made = trial.begun(|new| (new.plan, new.plan_version) = (plan.id.into(), Some(first)));
+    let made =
+        trial.begun(|new| (new.plan, new.plan_version) = (Some(plan.id.into()), Some(first)));
     fixture.tick_at("2027-03-25T00:00:00Z");
     let when = MigrationTiming::Immediate;
     let migration = NewMigration { when, ..NewMigration::to(second.version) };

@@ -238,7 +238,8 @@ fn subscriptions_3_5_6_phases_stay_in_their_order() {
     plan.phases = vec![month, month, NewPhase::evergreen()];
     let plan = run(fixture.account.create_plan(plan)).unwrap();
     fixture.tick_at("2027-03-20T12:00:00Z");
-    let made = on_trial.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(40)));
+    let made =
+        on_trial.subscribe(|new| (new.plan, new.trial_days) = (Some(plan.id.into()), Some(40)));
     fixture.tick();
     let update = TrialUpdate { shift: true, ..TrialUpdate::at(at("2027-03-22T00:00:00Z")) };
     let found = constraint(refused(fixture, on_trial.update(&made, update)));

@@ -132,7 +132,8 @@ fn subscriptions_1_7_4_what_exceeds_the_maximum_of_the_plan_bills_normally() {
     plan.trial = Some(PlanTrial { days: 14, maximum_amount: Some(number("25")) });
     let plan = run(fixture.account.create_plan(plan)).unwrap();
     fixture.set("2027-04-03T12:00:00Z");
-    let capped = |new: &mut NewSubscription| (new.plan, new.trial_days) = (plan.id.into(), None);
+    let capped =
+        |new: &mut NewSubscription| (new.plan, new.trial_days) = (Some(plan.id.into()), None);
     let made = on.subscribe(capped);
     assert_eq!(made.trial_end().unwrap(), at(END), "as the plan says");
     on.uses("a", "2027-04-02T12:00:00Z", "150");
@@ -141,13 +142,14 @@ fn subscriptions_1_7_4_what_exceeds_the_maximum_of_the_plan_bills_normally() {
     assert_eq!(on.cost(&made, END, MAY), ("30".to_owned(), "30".to_owned()), "once");
 
     fixture.tick();
-    let longest = |days| on.call(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(days)));
+    let longest =
+        |days| on.call(|new| (new.plan, new.trial_days) = (Some(plan.id.into()), Some(days)));
     let found = refused(fixture, longest(accrue::limits::TRIAL_DAYS + 1));
     assert_eq!(found.0, accrue::ErrorKind::RequestValidation);
     run(longest(accrue::limits::TRIAL_DAYS)).unwrap();
-    let without = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(0)));
+    let without = on.subscribe(|new| (new.plan, new.trial_days) = (Some(plan.id.into()), Some(0)));
     assert_eq!((without.trial, without.price_intervals.len()), (None, 2), "0 skips it");
-    let longer = on.subscribe(|new| (new.plan, new.trial_days) = (plan.id.into(), Some(30)));
+    let longer = on.subscribe(|new| (new.plan, new.trial_days) = (Some(plan.id.into()), Some(30)));
     assert_eq!(longer.trial_end().unwrap(), at("2027-04-18T22:00:00Z"));
     assert_eq!(
         on.cost(&longer, START, "2027-04-18T22:00:00Z").1,

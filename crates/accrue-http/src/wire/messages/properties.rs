@@ -1,7 +1,7 @@
 //! What messages tell beside the resource that they are about (invoicing 17.1, wire 6.8).
 
 use accrue::{
-    JsonNumber, Metadata, PricingUnit, Timestamp, WrittenDecimal, alert,
+    JsonNumber, Metadata, PlanId, PricingUnit, Timestamp, WrittenDecimal, alert,
     credit::{self, BlockStatus},
     customer::PaymentProvider,
     related::Related,
@@ -237,11 +237,11 @@ impl<'a> Properties<'a> {
                 Self::PlanChangeScheduled {
                     change_date: (*change_date).into(),
                     new_plan_id: new_plan_id.to_string(),
-                    previous_plan_id: previous_plan_id.to_string(),
+                    previous_plan_id: left(*previous_plan_id),
                 }
             }
             Body::PlanChanged { previous_plan_id, .. } => {
-                Self::PlanChanged { previous_plan_id: previous_plan_id.to_string() }
+                Self::PlanChanged { previous_plan_id: left(*previous_plan_id) }
             }
             Body::PlanVersionChangeScheduled { change, .. }
             | Body::PlanVersionChanged { change, .. } => Self::PlanVersionChanged {
@@ -426,6 +426,11 @@ impl AlertConfiguration {
             balance_alert_status: statuses,
         }
     }
+}
+
+/// The id of a plan that is left: empty where it was a contract, since the published types refuse null.
+fn left(id: Option<PlanId>) -> String {
+    id.map(|id| id.to_string()).unwrap_or_default()
 }
 
 impl Unit {

@@ -66,8 +66,8 @@ response! {
         end_date: Option<Moment>,
         /// Customer of the subscription.
         customer: CustomerMinified,
-        /// Plan of the subscription.
-        plan: PlanMinified,
+        /// Plan of the subscription; null for a contract.
+        plan: Option<PlanMinified>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
@@ -128,10 +128,20 @@ impl SubscriptionListQuery {
     }
 }
 
+impl PlanMinified {
+    fn of(id: PlanId, related: &Related) -> Self {
+        let plan = related.plan(id);
+        Self {
+            id: id.to_string(),
+            external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
+            name: plan.map(|plan| plan.name.to_string()),
+        }
+    }
+}
+
 impl SubscriptionSummary {
     pub(crate) fn of(subscription: &Subscription, related: &Related, now: Timestamp) -> Self {
         let subscription = &subscription.as_of(now);
-        let plan = related.plan(subscription.plan_id);
         let customer_id = subscription.customer_id;
         Self {
             id: subscription.id.to_string(),
@@ -141,11 +151,7 @@ impl SubscriptionSummary {
             start_date: subscription.start_date.into(),
             end_date: subscription.end_date.map(Moment::from),
             customer: CustomerMinified::of(customer_id, related.customer(customer_id)),
-            plan: PlanMinified {
-                id: subscription.plan_id.to_string(),
-                external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
-                name: plan.map(|plan| plan.name.to_string()),
-            },
+            plan: subscription.plan_id.map(|id| PlanMinified::of(id, related)),
             metadata: subscription.metadata.clone(),
         }
     }

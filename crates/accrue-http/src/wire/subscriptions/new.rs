@@ -30,7 +30,8 @@ request! {
         customer_id: Option<CustomerId>,
         /// External id of the customer.
         external_customer_id: Option<ExternalId>,
-        /// Plan of the subscription.
+        /// Plan of the subscription: none of a contract, which needs a name, a currency, both dates, net terms and
+        /// prices of its own.
         plan_id: Option<PlanId>,
         /// External id of the plan.
         external_plan_id: Option<ExternalId>,
@@ -175,15 +176,18 @@ impl NewSubscription {
         )?;
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
-        let plan = one_of("plan", new.plan_id, new.external_plan_id.clone(), &mut violations);
+        let external_plan = new.external_plan_id.clone();
+        let plan = at_most_one_of("plan", new.plan_id, external_plan, &mut violations);
         let anchor = new.anchor(&mut violations);
-        let (Some(customer), Some(plan), Some(anchor)) = (customer, plan, anchor) else {
+        let (Some(customer), Some(anchor)) = (customer, anchor) else {
             return Err(violations.into());
         };
         if !violations.is_empty() {
             return Err(violations.into());
         }
-        let prices = prices.into_changes(zone, currency)?;
+        // A contract is invoiced in the currency that it says.
+        let of_contract = new.currency.filter(|_| plan.is_none());
+        let prices = prices.into_changes(zone, currency.or(of_contract))?;
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[
             ("auto_collection", new.auto_collection.as_ref().map(Kept::text)),
@@ -200,7 +204,7 @@ impl NewSubscription {
             ("credits_overage_rate", new.credits_overage_rate.as_ref().map(Kept::text)),
             ("per_credit_overage_amount", new.per_credit_overage_amount.as_ref().map(Kept::text)),
         ])?;
-        let mut subscription = subscription::NewSubscription::new(customer, plan);
+        let mut subscription = subscription::NewSubscription::on(customer, plan);
         subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);
         subscription.currency = new.currency;
         subscription.name = new.name;
@@ -287,17 +291,26 @@ pub(crate) fn one_of<Id>(
     violations: &mut Violations,
 ) -> Option<IdOr<Id>> {
     match (id, external) {
-        (Some(id), None) => Some(IdOr::Id(id)),
-        (None, Some(external)) => Some(IdOr::External(external)),
-        (Some(_), Some(_)) => {
-            let message = format!("is there beside {what}_id, expected one of the two");
-            violations.push(format!("/external_{what}_id"), message);
-            None
-        }
         (None, None) => {
             let message = format!("is missing, as is external_{what}_id: expected one of the two");
             violations.push(format!("/{what}_id"), message);
             None
         }
+        (id, external) => at_most_one_of(what, id, external, violations),
     }
+}
+
+/// Reads an id or an external id, where one of them is there.
+fn at_most_one_of<Id>(
+    what: &str,
+    id: Option<Id>,
+    external: Option<ExternalId>,
+    violations: &mut Violations,
+) -> Option<IdOr<Id>> {
+    if id.is_some() && external.is_some() {
+        let message = format!("is there beside {what}_id, expected one of the two");
+        violations.push(format!("/external_{what}_id"), message);
+        return None;
+    }
+    id.map(IdOr::Id).or(external.map(IdOr::External))
 }

@@ -117,8 +117,8 @@ response! {
         end_date: Option<Moment>,
         /// Instant at which it was asked for.
         created_at: Moment,
-        /// The plan.
-        plan: ScheduledPlan,
+        /// The plan; null for a contract.
+        plan: Option<ScheduledPlan>,
     }
 
     /// A plan by its names.
@@ -335,16 +335,22 @@ impl ScheduleQuery {
 
 impl SubscriptionScheduleItem {
     pub(crate) fn of(stretch: &PlanStretch, related: &Related) -> Self {
-        let plan = related.plan(stretch.plan_id);
         Self {
             start_date: stretch.start_date.into(),
             end_date: stretch.end_date.map(Moment::from),
             created_at: stretch.created_at.into(),
-            plan: ScheduledPlan {
-                id: Some(stretch.plan_id.to_string()),
-                external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
-                name: plan.map(|plan| plan.name.to_string()),
-            },
+            plan: stretch.plan_id.map(|id| ScheduledPlan::of(id, related)),
+        }
+    }
+}
+
+impl ScheduledPlan {
+    fn of(id: PlanId, related: &Related) -> Self {
+        let plan = related.plan(id);
+        Self {
+            id: Some(id.to_string()),
+            external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
+            name: plan.map(|plan| plan.name.to_string()),
         }
     }
 }

@@ -4,15 +4,11 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Scene, trimmed};
+use super::{Scene, decimal, trimmed};
 use crate::invoices::upcoming;
 
 /// The models, which no events can be evaluated with.
 pub(crate) const MODELS: [&str; 2] = ["percent", "minimum_composite"];
-
-fn decimal(of: &Value) -> accrue::Decimal {
-    accrue::Decimal::parse(of.as_str().unwrap()).unwrap()
-}
 
 impl Scene {
     /// A price of such a model to create.
@@ -22,32 +18,12 @@ impl Scene {
         price
     }
 
-    /// Has invoices made from an instant on.
-    pub(crate) fn invoices_from(&self, start: &str) {
-        let mut configuration = accrue::account::Configuration::default();
-        configuration.features.invoices = true;
-        let account = self.host.account();
-        pollster::block_on(account.configure(configuration).into_future()).unwrap();
-        self.host.clock.set(accrue::Timestamp::parse(start).unwrap());
-    }
-
-    /// Subscribes to a plan of some prices, from an instant on.
-    fn subscription_to(&self, prices: &[Value], start: &str) -> Value {
-        let prices: Vec<_> = prices.iter().map(|price| json!({"price": price})).collect();
-        let plan = json!({"name": "Plan", "currency": "USD", "prices": prices});
-        let plan = self.host.post("/v1/plans", plan).ok(StatusCode::CREATED);
-        let subscription = json!({
-            "customer_id": self.customer, "plan_id": plan["id"], "start_date": start,
-            "billing_cycle_anchor_configuration": {"day": 1},
-        });
-        self.host.post("/v1/subscriptions", subscription).ok(StatusCode::CREATED)
-    }
-
     /// What such a price comes to beside a fee, on the invoice of April.
     pub(crate) fn beside(&self, price: &Value, fee: &accrue::Decimal) -> accrue::Decimal {
         let mut other = self.composite("unit", &json!({"unit_amount": fee.to_string()}));
         other["billed_in_advance"] = json!(false);
-        let subscription = self.subscription_to(&[price.clone(), other], "2026-04-01T00:00:00Z");
+        let subscription =
+            self.subscription_to("USD", &[price.clone(), other], "2026-04-01T00:00:00Z");
         let invoice = upcoming(&self.host, &subscription);
         decimal(&line_of(&invoice, &price["model_type"])["subtotal"])
     }
@@ -82,7 +58,7 @@ fn price_models_8_composites_cost_what_is_published() {
             Some(_) => "2026-04-16T00:00:00Z",
         };
         scene.invoices_from(start);
-        let subscription = scene.subscription_to(&prices, start);
+        let subscription = scene.subscription_to("USD", &prices, start);
         let event = json!({
             "idempotency_key": "one", "event_name": "use", "timestamp": start,
             "customer_id": scene.customer, "properties": {"units": 1},

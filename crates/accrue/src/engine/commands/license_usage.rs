@@ -1,10 +1,14 @@
 //! Usage of licenses: what the events of each have cost, and what is left of its allocations (subscriptions 7.5).
 
 mod tally;
+mod walks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::tally::{Tally, Used};
+use self::{
+    tally::{Tally, Used},
+    walks::Walks,
+};
 
 use crate::{
     CustomerId, Error, LicenseId, LicenseTypeId, Page, PageRequest, PricingUnit, PropertyName,
@@ -37,6 +41,7 @@ impl Account {
     /// Computes the usage of the licenses of a type that a subscription has (subscriptions 7.5): what the events
     /// cost whose property names them, by the prices of usage that are of the type. Rows are in the order of the
     /// external ids, then by day; one for each currency or pricing unit of these prices and of allocations.
+    /// What counts is what counts for the price: the usage of the same customers, by the same condition.
     ///
     /// An event belongs to the license of its external id that is active at its instant, else to the one that
     /// ended last before, else to the next one; of those that are active at a time of the range. The cost of a
@@ -168,7 +173,8 @@ async fn usage<'a>(
     });
     let prices = rows::prices::prices_of(tx, of).await?;
     let pools = pools(of, &prices, license_type, range);
-    let used = Used::all(tx, prices, license_type).await?;
+    let card = rows::prices::card(tx, &entry).await?;
+    let used = Used::all(tx, &card, license_type).await?;
     let units = units(of, &used, &pools);
     let shown: Vec<_> =
         all.iter().filter(|of| only.is_none_or(|id| id == of.id)).cloned().collect();
@@ -188,7 +194,7 @@ async fn usage<'a>(
     let key = licenses::license_type(tx, license_type).await?.grouping_key;
     let mut tally = Tally::new(&used, &rows);
     if let Some(timeframe) = tally.timeframe() {
-        read(tx, of, &mut tally, &Named::new(&key, &all), timeframe).await?;
+        read(tx, &mut tally, &Named::new(&key, &all), timeframe).await?;
     }
     tally.finish(&mut rows);
     Ok((of.customer_id, rows.rows()))
@@ -214,37 +220,33 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Adds up the events of a timeframe.
+/// Adds up the events of a timeframe, of whoever's usage the prices are of.
 async fn read(
     tx: &mut Transaction<'_>,
-    of: &Subscription,
     tally: &mut Tally<'_>,
     named: &Named<'_>,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
     let mut comparisons = Comparisons::of(tally.used.iter().map(|of| &of.meters));
-    let mut walk = visible::walk_events(tx, of.customer_id, timeframe, None).await?;
+    let customers = tally.used.iter().flat_map(Used::customers).copied().collect();
+    let mut walks = Walks::begin(tx, &customers, timeframe).await?;
     let mut events = 0_usize;
-    loop {
-        let walked = visible::walk_on(tx, &mut walk).await?;
-        if walked.is_empty() {
-            return Ok(());
-        }
-        for WalkedSlot { place: EventPlace { at, key }, event } in walked {
-            let Some(SourcedEvent { event, .. }) = event else { continue };
-            events = events.saturating_add(1);
-            check_events(events)?;
-            comparisons.add_event()?;
-            let fields = Fields::new(&event.event_name, at, &event.properties);
-            let Some(license) = named.of(&fields) else { continue };
-            for (place, used) in tally.used.iter().enumerate() {
-                if of.has_price(used.price.id, at) {
-                    let readings = visible::readings(tx, &used.meters, &fields, &key).await;
-                    tally.add(license, place, at, readings);
-                }
+    while let Some((customer, slot)) = walks.next(tx).await? {
+        let WalkedSlot { place: EventPlace { at, key }, event } = slot;
+        let Some(SourcedEvent { event, .. }) = event else { continue };
+        events = events.saturating_add(1);
+        check_events(events)?;
+        comparisons.add_event()?;
+        let fields = Fields::new(&event.event_name, at, &event.properties);
+        let Some(license) = named.of(&fields) else { continue };
+        for (place, used) in tally.used.iter().enumerate() {
+            if used.counts(customer, at) {
+                let readings = visible::readings(tx, &used.meters, &fields, &key).await;
+                tally.add(license, place, at, readings);
             }
         }
     }
+    Ok(())
 }
 
 /// Finds the subscription, the type, and the one license where there is one.

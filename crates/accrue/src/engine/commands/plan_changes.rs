@@ -52,7 +52,7 @@ impl Account {
     /// change.when = PlanChangeTiming::EndOfSubscriptionTerm;
     /// let subscription = account.schedule_plan_change(subscription.id, change).await?;
     /// let [now, then] = subscription.plans().try_into().unwrap();
-    /// assert_eq!((now.plan_id, then.plan_id), (pro.id, max.id));
+    /// assert_eq!((now.plan_id, then.plan_id), (Some(pro.id), Some(max.id)));
     ///
     /// let subscription = account.unschedule_plan_changes(subscription.id).await?;
     /// assert_eq!(subscription.plans().len(), 1);
@@ -136,8 +136,9 @@ pub(super) async fn schedule_plan_change(
     let prices = rows::prices::prices(tx, &version.prices).await?;
     let prices = subscriptions::agreed_prices(tx, prices, &change.prices, plan.currency).await?;
     let terms = Terms {
-        plan: &plan,
+        plan: Some(&plan),
         plan_version,
+        currency: plan.currency,
         prices: &prices,
         adjustments: (&version.adjustments, &change.adjustments),
         initial_phase: change.initial_phase,

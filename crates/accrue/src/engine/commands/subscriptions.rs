@@ -22,7 +22,7 @@ use crate::{
     },
     limits,
     page::{Listing, Position},
-    plan::PlanPrice,
+    plan::{Plan, PlanPrice, PlanVersion},
     price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
@@ -33,7 +33,7 @@ use crate::{
 };
 
 impl Account {
-    /// Creates a subscription on a version of a plan (wire 5.3). It may begin in the past: usage of
+    /// Creates a subscription on a version of a plan (wire 5.3), or a contract, which is on none (subscriptions 1.9). It may begin in the past: usage of
     /// its open billing periods that is there already counts.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Account {
             walk.also(changed_subscriptions(&tx).await?, created, page)?;
         }
         let passes = |of: &Subscription| {
-            plan_id.is_none_or(|id| id == of.plan_id)
+            plan_id.is_none_or(|id| Some(id) == of.plan_id)
                 && (statuses.is_empty() || statuses.contains(&of.status(tx.now)))
         };
         subscriptions_of(&tx, walk, passes).await
@@ -239,19 +239,24 @@ pub(super) async fn create_subscription(
 ) -> Result<Subscription, Stop> {
     new.check()?;
     let mut customer = rows::customers::customer(tx, &new.customer).await?;
-    let plan = rows::plans::plan(tx, &new.plan).await?;
+    let plan = match &new.plan {
+        Some(plan) => Some(rows::plans::plan(tx, plan).await?),
+        None => None,
+    };
+    let currency = plan.as_ref().map(|plan| plan.currency).or(new.currency);
+    let currency = currency.ok_or_else(|| Error::invalid("currency", "is missing"))?;
     current::current_head(tx, customer.id).await?;
-    let plan_version = new.plan_version.unwrap_or(plan.version);
-    let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
+    let (plan_version, version) = version_of(tx, plan.as_ref(), new.plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
-    let prices = agreed_prices(tx, prices, &new.prices, plan.currency).await?;
+    let prices = agreed_prices(tx, prices, &new.prices, currency).await?;
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
     let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
     let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms {
-        plan: &plan,
+        plan: plan.as_ref(),
         plan_version,
+        currency,
         prices: &prices,
         adjustments: (&adjustments, &new.adjustments),
         initial_phase: new.initial_phase,
@@ -317,7 +322,7 @@ pub(super) async fn create_subscription(
     recount::count_earlier_usage(tx, &mut entry).await?;
 
     if customer.currency.is_none() {
-        customer.currency = Some(plan.currency);
+        customer.currency = Some(currency);
         let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
         rows::customers::put(tx, &entry).await?;
     }
@@ -332,6 +337,17 @@ pub(super) async fn create_subscription(
     entries.push(entry);
     active::save_active(tx, customer.id, &entries).await?;
     Ok(subscription)
+}
+
+/// Returns a version of a plan, its default one where none is chosen: an empty one of a contract.
+async fn version_of(
+    tx: &mut Transaction<'_>,
+    plan: Option<&Plan>,
+    chosen: Option<PlanVersion>,
+) -> Result<(PlanVersion, PlanVersionEntry), Error> {
+    let Some(plan) = plan else { return Ok((PlanVersion::FIRST, PlanVersionEntry::default())) };
+    let version = chosen.unwrap_or(plan.version);
+    Ok((version, rows::plans::plan_version(tx, plan.id, version).await?))
 }
 
 fn check_looked_at(found: usize) -> Result<(), Error> {

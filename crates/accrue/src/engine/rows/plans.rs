@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Error, IdOr, PlanId,
+    Carried, Error, IdOr, PlanId,
     engine::{
         kernel::{Guard, Transaction},
         rows::{account, prices},
@@ -11,7 +11,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::PricedUsage,
     schema::{self, PlanVersionEntry},
-    subscription::SubscriptionEntry,
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 /// Returns a plan that exists.
@@ -41,14 +41,23 @@ pub(in crate::engine) async fn plan_version(
     found.ok_or_else(|| Error::not_found("plan version", version.number()))
 }
 
-/// Returns what a subscription's plan version says.
+/// Returns the fields of the plan of a subscription that are carried: none of a contract.
+pub(in crate::engine) async fn carried_of(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+) -> Result<Carried, Error> {
+    let Some(id) = of.plan_id else { return Ok(Carried::NONE) };
+    Ok(plan(tx, &id.into()).await?.carried)
+}
+
+/// Returns what a subscription's plan version says: nothing for a contract.
 pub(in crate::engine) async fn plan_version_of(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<Arc<PlanVersionEntry>, Error> {
-    let subscription = &entry.subscription;
-    let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
-    let slot = schema::plan_version(tx.account, plan_id, version);
+    let Subscription { plan_id, plan_version, .. } = entry.subscription;
+    let Some(plan_id) = plan_id else { return Ok(Arc::default()) };
+    let slot = schema::plan_version(tx.account, plan_id, plan_version);
     Ok(account::guard(tx).await?.get_shared(tx, &slot).await?.unwrap_or_default())
 }
 
@@ -73,7 +82,8 @@ pub(in crate::engine) async fn fetch_plan_versions<'e>(
     tx: &mut Transaction<'_>,
     entries: impl Iterator<Item = &'e SubscriptionEntry> + Send,
 ) -> Result<(), Error> {
-    let versions = entries.map(|entry| &entry.subscription).map(|of| (of.plan_id, of.plan_version));
+    let versions = entries.map(|entry| &entry.subscription);
+    let versions = versions.filter_map(|of| Some((of.plan_id?, of.plan_version)));
     let slots = versions.map(|(plan, version)| schema::plan_version(tx.account, plan, version));
     let slots: Vec<_> = slots.collect();
     let guard = account::guard(tx).await?;

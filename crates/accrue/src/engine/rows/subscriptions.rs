@@ -136,6 +136,12 @@ fn change_slot(tx: &Transaction<'_>, of: &SubscriptionEntry) -> Option<Slot<Noth
     Some(schema::subscription_by_change(tx.account, at, of))
 }
 
+/// The row that finds it by its plan, where it is on one.
+fn plan_slot(tx: &Transaction<'_>, of: &SubscriptionEntry) -> Option<Slot<SubscriptionOf>> {
+    let plan_id = of.subscription.plan_id?;
+    Some(schema::subscription_by_plan(tx.account, plan_id, of))
+}
+
 /// Writes a subscription that was read, and where it is found by its status.
 pub(in crate::engine) async fn save_subscription(
     tx: &mut Transaction<'_>,
@@ -149,9 +155,9 @@ pub(in crate::engine) async fn save_subscription(
     let changes = [&before, after].map(|of| change_slot(tx, of));
     let plans = [&before, after].map(|of| of.subscription.plan_id);
     if plans.first() != plans.last() {
-        tx.delete(&schema::subscription_by_plan(account, &before));
+        plan_slot(tx, &before).iter().for_each(|old| tx.delete(old));
         let of = SubscriptionOf { customer_id: after.subscription.customer_id };
-        tx.put(&schema::subscription_by_plan(account, after), &of)?;
+        plan_slot(tx, after).iter().try_for_each(|new| tx.put(new, &of))?;
     }
     if before.notified != after.notified {
         let [old, new] = statuses;
@@ -174,7 +180,7 @@ pub(in crate::engine) async fn save_new_subscription(
     let (account, of) = (tx.account, SubscriptionOf { customer_id: new.subscription.customer_id });
     tx.put(&schema::subscription_by_time(account, new), &of)?;
     tx.put(&schema::subscription_by_customer(account, new), &of)?;
-    tx.put(&schema::subscription_by_plan(account, new), &of)?;
+    plan_slot(tx, new).iter().try_for_each(|slot| tx.put(slot, &of))?;
     tx.put(&schema::subscription_by_status(account, new), &Nothing {})?;
     if let Some(change) = change_slot(tx, new) {
         tx.put(&change, &Nothing {})?;

@@ -193,9 +193,8 @@ async fn make(
     let of = &entry.subscription;
     let account = rows::account::account_entry(tx).await?;
     let books = invoices::books(tx, of.customer_id).await?;
-    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let terms =
-        Terms::new(&of.carried, &plan.carried, &books.entry.customer, &account.configuration);
+    let of_plan = rows::plans::carried_of(tx, of).await?;
+    let terms = Terms::new(&of.carried, &of_plan, &books.entry.customer, &account.configuration);
     let id = InvoiceId::generate(at, tx.entropy());
     let invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
     let mut invoice = invoice.with_memo_of(&account.configuration);
@@ -214,10 +213,10 @@ pub(in crate::engine) async fn is_automatic(
 ) -> Result<bool, Error> {
     let of = &entry.subscription;
     let books = invoices::books(tx, of.customer_id).await?;
-    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    let of_plan = rows::plans::carried_of(tx, of).await?;
     let account = rows::account::account_entry(tx).await?;
     let customer = &books.entry.customer;
-    let terms = Terms::new(&of.carried, &plan.carried, customer, &account.configuration);
+    let terms = Terms::new(&of.carried, &of_plan, customer, &account.configuration);
     Ok(terms.auto_issuance())
 }
 
@@ -267,8 +266,8 @@ pub(in crate::engine) async fn issue(
     if !taxing::settles(tx, &mut invoice, taxes, at).await? {
         return Ok(invoice);
     }
-    let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-    let terms = [&entry.subscription.carried, &plan.carried];
+    let of_plan = rows::plans::carried_of(tx, &entry.subscription).await?;
+    let terms = [&entry.subscription.carried, &of_plan];
     issuing::issue(tx, &mut invoice, terms, at).await?;
     Box::pin(squaring::square(tx, entry, &invoice, at)).await?;
     // What a later boundary took back while it was a draft is credited now.
@@ -303,8 +302,8 @@ pub(super) async fn issue_partial(
     taxes: Option<TaxAnswer<'_>>,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-    let terms = [&entry.subscription.carried, &plan.carried];
+    let of_plan = rows::plans::carried_of(tx, &entry.subscription).await?;
+    let terms = [&entry.subscription.carried, &of_plan];
     if issuing::issue_shown(tx, invoice, terms, taxes, at).await? {
         squaring::square(tx, entry, invoice, at).await?;
     }

@@ -75,6 +75,7 @@ async fn alerts_at(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let Subscription { plan_id, plan_version, .. } = entry.subscription;
+    let Some(plan_id) = plan_id else { return Ok(Vec::new()) };
     let mut found = alerts::of_plan(tx, &version.alerts).await?;
     let numbers = version.applied.saturating_add(1)..=version.revision;
     let slots = numbers.map(|of| schema::alert_revision(tx.account, plan_id, plan_version, of));
@@ -98,11 +99,12 @@ pub(in crate::engine) async fn tell_scheduled(
     let subscription_id = subscription.id;
     let next = subscription.plan_at(from);
     let before = subscription.plan_at(from.saturating_sub(INSTANT));
-    let body = if next.plan_id != before.plan_id {
+    let other = next.plan_id.filter(|_| next.plan_id != before.plan_id);
+    let body = if let Some(new_plan_id) = other {
         Body::PlanChangeScheduled {
             subscription_id,
             change_date: from,
-            new_plan_id: next.plan_id,
+            new_plan_id,
             previous_plan_id: before.plan_id,
         }
     } else if next.plan_version != before.plan_version {

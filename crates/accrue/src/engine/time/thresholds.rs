@@ -89,10 +89,9 @@ async fn made(
     let lines = invoice::lines(&charges);
 
     let books = invoices::books(tx, of.customer_id).await?;
-    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    let of_plan = rows::plans::carried_of(tx, of).await?;
     let account = rows::account::account_entry(tx).await?;
-    let terms =
-        Terms::new(&of.carried, &plan.carried, &books.entry.customer, &account.configuration);
+    let terms = Terms::new(&of.carried, &of_plan, &books.entry.customer, &account.configuration);
     let invoice = Invoice::draft(id, of, now, terms, &books.receivables, now);
     let mut invoice = invoice.with_memo_of(&account.configuration);
     invoice.source = InvoiceSource::Partial;

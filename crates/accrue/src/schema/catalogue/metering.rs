@@ -418,8 +418,8 @@ tables! {
     }
 
     /// The subscriptions to a plan, by when they were created.
-    subscription_by_plan(account, of: &SubscriptionEntry)
-        = (account, of.subscription.plan_id, of.subscription.created_at, of.subscription.id)
+    subscription_by_plan(account, plan_id: PlanId, of: &SubscriptionEntry)
+        = (account, plan_id, of.subscription.created_at, of.subscription.id)
         -> SubscriptionOf {
         list subscriptions_of_plan(account, plan: PlanId);
     }

@@ -1,18 +1,20 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    Error, LicenseId, LicenseTypeId, Timeframe, Timestamp,
-    cost::EvaluatedGroup,
+    CustomerId, Error, LicenseId, LicenseTypeId, Timeframe, Timestamp,
     engine::{commands::price_evaluation::meters_of, kernel::Transaction, rows::figures::Running},
     license::{Costs, License, LicenseRows, LicenseSlot, Reached},
     price::{Charge, Price},
+    rating::{RateCard, RatedInterval},
     usage::{Figures, Meters, Reading},
 };
 
-/// A price of the usage of licenses.
+/// A price of the usage of licenses while it is in force.
 pub(super) struct Used {
-    pub(super) price: Price,
+    pub(super) price: Arc<Price>,
     pub(super) meters: Meters,
+    /// Interval of it: when events count, and whose.
+    interval: RatedInterval,
     figures: Figures,
 }
 
@@ -20,16 +22,35 @@ impl Used {
     /// Keeps the prices of usage that are of a type.
     pub(super) async fn all(
         tx: &mut Transaction<'_>,
-        prices: Vec<Price>,
+        card: &RateCard,
         license_type: LicenseTypeId,
     ) -> Result<Vec<Self>, Error> {
         let mut used = Vec::new();
-        for price in prices.into_iter().filter(|of| of.license_type_id == Some(license_type)) {
+        for interval in &card.intervals {
+            let price = &interval.price;
             let Charge::Usage { metric_id, .. } = price.charge else { continue };
-            let (meters, _) = meters_of(tx, &price, metric_id).await?;
-            used.push(Self { figures: Figures::of(&price, None), price, meters });
+            if price.license_type_id != Some(license_type) {
+                continue;
+            }
+            let (meters, _) = meters_of(tx, price, metric_id).await?;
+            used.push(Self {
+                price: Arc::clone(price),
+                meters: meters.of_events(interval.filter.clone()),
+                interval: interval.clone(),
+                figures: Figures::of(price, None),
+            });
         }
         Ok(used)
+    }
+
+    /// Returns the customers whose usage it is of.
+    pub(super) fn customers(&self) -> &[CustomerId] {
+        self.interval.source.customers()
+    }
+
+    /// Tells whether it is in force at an instant, and of the usage of a customer.
+    pub(super) fn counts(&self, customer: CustomerId, at: Timestamp) -> bool {
+        self.interval.source.includes(customer) && self.interval.is_in_force(at)
     }
 }
 
@@ -122,8 +143,8 @@ impl Sums {
     fn costs(&self, used: &[Used]) -> Costs {
         let mut costs = Costs::new();
         for (place, running) in &self.0 {
-            let Some(Used { price, .. }) = used.get(*place) else { continue };
-            let rated = EvaluatedGroup::rate(price, Vec::new(), &running.total);
+            let Some(Used { price, figures, .. }) = used.get(*place) else { continue };
+            let rated = price.charge.model().rate(&figures.quantity(Some(&running.total)));
             *costs.entry(price.currency.clone()).or_default() += &rated.amount;
         }
         costs

@@ -131,16 +131,17 @@ async fn move_one(
     let decided = migration.when.decide(of, (migration.created_at, now))?;
     let Some(at) = decided else { return Ok(Moved::No) };
     let plan = of.plan_at(at);
-    if plan.plan_id != migration.plan_id || plan.plan_version == migration.version {
+    let plan_id = migration.plan_id;
+    if plan.plan_id != Some(plan_id) || plan.plan_version == migration.version {
         return Ok(Moved::No);
     }
-    let leaves = rows::plans::plan_version(tx, plan.plan_id, plan.plan_version).await?;
-    let comes = rows::plans::plan_version(tx, plan.plan_id, migration.version).await?;
+    let leaves = rows::plans::plan_version(tx, plan_id, plan.plan_version).await?;
+    let comes = rows::plans::plan_version(tx, plan_id, migration.version).await?;
     let prices = rows::prices::prices(tx, &comes.prices).await?;
     let mut known = rows::prices::prices_of(tx, of).await?;
     known.retain(|price| !comes.prices.contains(&price.id));
     known.extend(prices.iter().cloned());
-    let replaced = replaced(tx, plan.plan_id, [plan.plan_version, migration.version]).await?;
+    let replaced = replaced(tx, plan_id, [plan.plan_version, migration.version]).await?;
     let to = VersionMove {
         migration_id: migration.id,
         seed: SubscriptionId::generate(tx.now, tx.entropy()),

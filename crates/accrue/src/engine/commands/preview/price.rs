@@ -124,7 +124,10 @@ impl ReplacePrice {
         tx: &mut Transaction<'_>,
         of: &SubscriptionEntry,
     ) -> Result<SubscriptionEntry, Error> {
-        let plan_id = of.subscription.plan_id;
+        let Some(plan_id) = of.subscription.plan_id else {
+            let detail = format!("subscription {} is on no plan whose price could differ", self.id);
+            return Err(Error::constraint(detail));
+        };
         let mut ids = Vec::new();
         for PriceInterval { price_id, .. } in &of.subscription.price_intervals {
             if !ids.contains(price_id) {

@@ -229,6 +229,7 @@ async fn unseen(
     last: u64,
 ) -> Result<Vec<(u64, AlertRevision)>, Error> {
     let Subscription { plan_id, plan_version, .. } = entry.subscription;
+    let Some(plan_id) = plan_id else { return Ok(Vec::new()) };
     let numbers = entry.revision.saturating_add(1)..=last;
     let slots: Vec<_> = numbers
         .clone()
