@@ -4,27 +4,24 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
     AccountId, AlertId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, Fired, Scope},
-    credit::DrawDown,
+    alert::{Alert, Fired},
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            account, alert_groups, alerts, buckets, outbox,
+            account, alert_groups, buckets,
+            effects::{self, Told},
             period_groups::{self, Touched},
             plans, prices, subscriptions,
+            totals::{has_cells, put_total, save_total, total, total_under},
         },
     },
-    meter::SumId,
     period::{
-        BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
-        Watches,
+        BillingPeriod, Change, Closed, PeriodState, Periods, Stored, Watches,
     },
-    price::GroupSum,
     rating::RateCard,
-    schema::{self, AlertEntry, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
+    schema::{self, CustomerHead, PlanVersionEntry},
     store::Key,
     subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
-    usage::Total,
 };
 
 /// What is to be known of billing periods.
@@ -78,11 +75,6 @@ impl Subscribed<'_> {
     fn has_groups(self, wanted: Wanted<'_>) -> bool {
         !self.version.priced_of(self.entry).grouped.is_empty() || wanted.have_groups()
     }
-}
-
-/// Tells whether anything of a subscription is added up in cells.
-fn has_cells(version: &PlanVersionEntry, entry: &SubscriptionEntry) -> bool {
-    !version.priced_of(entry).meters.is_empty() || entry.subscription.has_usage_customers()
 }
 
 /// Names the rows that the states of some billing periods are in, as of an instant.
@@ -358,71 +350,11 @@ pub(in crate::engine) async fn advance(
     change: Change<'_>,
     at: Timestamp,
 ) -> Result<Told, Error> {
-    let told = tell_of(tx, customer_id, periods.advance(change), at).await?;
+    let told = effects::tell(tx, customer_id, periods.advance(change), at).await?;
     let guard = tx.guard(customer_id).await?;
     save_periods(tx, &guard, periods).await?;
     close(tx, &guard).await?;
     Ok(told)
-}
-
-/// What is left to do once it is told which alerts fire.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct Told {
-    /// Changes of the cost of usage that credits pay for.
-    pub(in crate::engine) draw_downs: Vec<DrawDown>,
-    /// Alerts that are disabled for the subscription.
-    pub(in crate::engine) disabled: Vec<Alert>,
-}
-
-impl Told {
-    /// Notes with a subscription which alerts of its plan are disabled for it.
-    pub(in crate::engine) fn note(&self, entry: &mut SubscriptionEntry) {
-        let of_plan = self.disabled.iter().filter(|of| matches!(of.scope, Scope::Plan { .. }));
-        entry.muted.extend(of_plan.map(|alert| alert.id));
-    }
-}
-
-/// Writes which alerts of its plan an event has disabled for a subscription.
-pub(in crate::engine) async fn save_disabled(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    id: SubscriptionId,
-    told: &Told,
-) -> Result<(), Error> {
-    let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    // Whose terms were recalled did not read it.
-    let found = subscriptions::subscriptions_under(tx, &[(&guard, id)]).await?;
-    for mut entry in found.into_iter().flatten() {
-        told.note(&mut entry);
-        subscriptions::save_subscription(tx, &entry).await?;
-    }
-    Ok(())
-}
-
-/// Tells of the alerts that fire, and of those that are disabled. Returns what is left to do.
-pub(in crate::engine) async fn tell_of(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    effects: Effects,
-    at: Timestamp,
-) -> Result<Told, Error> {
-    for exceeded in effects.exceeded {
-        outbox::tell(tx, customer_id, at, exceeded.into()).await?;
-    }
-    for exceeded in effects.groups_exceeded {
-        outbox::tell(tx, customer_id, at, exceeded.into()).await?;
-    }
-    let mut disabled = Vec::with_capacity(effects.disabled.len());
-    for of in effects.disabled {
-        if let (Scope::Subscription { .. }, Some(before)) =
-            (of.alert.scope, alerts::entry(tx, &of.alert).await?)
-        {
-            alerts::put(tx, &AlertEntry { alert: of.alert.clone(), ..before }).await?;
-        }
-        disabled.push(of.alert.clone());
-        outbox::tell(tx, customer_id, at, of.into()).await?;
-    }
-    Ok(Told { draw_downs: effects.draw_downs, disabled })
 }
 
 /// The parts that an event in some billing periods needs to be there, each with what it is of.
@@ -434,114 +366,4 @@ fn new_parts(
     let latest = billing.iter().map(|period| period.start()).max();
     let parts = latest.into_iter().flat_map(|start| entry.new_parts(start, now));
     parts.map(|(part, whole)| (part.key, whole.key)).collect()
-}
-
-/// Returns what a stretch adds up to.
-///
-/// There is a row for the metrics, and one for the cells of matrices, so that each fits a document however
-/// many there are.
-pub(in crate::engine) async fn total(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    key: PeriodKey,
-) -> Result<Total, Error> {
-    let id = entry.subscription.id;
-    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let mut total = total_without_groups(tx, entry, key).await?;
-    let version = plans::plan_version_of(tx, entry).await?;
-    if !version.priced_of(entry).grouped.is_empty() {
-        total.groups = period_groups::load(tx, &guard, (id, key), None, None).await?;
-    }
-    Ok(total)
-}
-
-async fn total_without_groups(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    key: PeriodKey,
-) -> Result<Total, Error> {
-    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let version = plans::plan_version_of(tx, entry).await?;
-    let has_cells = has_cells(&version, entry);
-    Ok(total_under(tx, &guard, entry.subscription.id, key, has_cells).await?.0)
-}
-
-async fn total_under(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    has_cells: bool,
-) -> Result<(Total, Stored), Error> {
-    if let Some(open) = guard.head(tx)?.usage.total(id, key) {
-        return Ok((open.clone(), Stored::default()));
-    }
-    let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
-    let cells = match has_cells {
-        true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
-        false => None,
-    };
-    let (has_metrics, has_cells) = (metrics.is_some(), cells.is_some());
-    let stored = Stored { metrics: has_metrics, cells: has_cells, ..Stored::default() };
-    let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-    Ok((Total { metrics: metrics.total, cells: cells.cells, ..Total::default() }, stored))
-}
-
-/// Returns what a billing period adds up to, without its groups.
-pub(in crate::engine) async fn billing_total(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    period: Timeframe,
-) -> Result<Total, Error> {
-    let key = Stretch::whole(&entry.subscription.periods(), period).key;
-    total_without_groups(tx, entry, key).await
-}
-
-/// Writes what a stretch adds up to, which was read, and what prices make of its groups.
-pub(in crate::engine) fn save_total(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    state: &PeriodState,
-    sums: BTreeMap<SumId, GroupSum>,
-) -> Result<(), Error> {
-    period_groups::save(tx, guard, (id, key), state, sums)?;
-    let PeriodState { timeframe, total, stored, .. } = state;
-    let usage = &mut guard.head_mut(tx)?.usage;
-    if let Some(open) = usage.total_mut(id, key) {
-        *open = total.without_groups();
-        return Ok(());
-    }
-    let begins = !stored.metrics && !stored.cells && total.count() > 0;
-    if begins && usage.has_room(total.count()) {
-        let open = OpenTotal { end: timeframe.end(), total: total.without_groups() };
-        usage.open_total(id, key, open);
-        return Ok(());
-    }
-    put_total(tx, guard, id, key, stored, total)
-}
-
-/// Writes the rows of a stretch, of which there are such, and removes what is empty.
-fn put_total(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    stored: &Stored,
-    total: &Total,
-) -> Result<(), Error> {
-    let metrics = schema::total(tx.account, id, key);
-    if !total.metrics.is_empty() {
-        guard.put(tx, &metrics, &TotalEntry { total: total.metrics.clone() })?;
-    } else if stored.metrics {
-        guard.delete(tx, &metrics)?;
-    }
-    let cells = schema::cell_total(tx.account, id, key);
-    if !total.cells.is_empty() {
-        guard.put(tx, &cells, &CellTotalEntry { cells: total.cells.clone() })?;
-    } else if stored.cells {
-        guard.delete(tx, &cells)?;
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use crate::{
         rows::{
             self,
             periods::{self, Wanted},
+            totals,
         },
         time::metering,
     },
@@ -85,7 +86,7 @@ async fn used_meanwhile(
     let Subscription { start_date, .. } = entry.subscription;
     let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
     let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
-    let total = periods::billing_total(tx, entry, next).await?;
+    let total = totals::billing_total(tx, entry, next).await?;
     Ok((total != Total::default()).then_some(next))
 }
 

@@ -15,7 +15,7 @@ use crate::{
         rows::{
             self, active, ledgers,
             periods::{self, Wanted},
-            plans, sources, subscriptions, usage_customers,
+            plans, sources, subscriptions, totals, usage_customers,
         },
         time::{drawing, metering, transitions},
     },
@@ -237,7 +237,7 @@ pub(in crate::engine) async fn untotalled(
         let by = SummedBy::Revision(measured(tx, entry.subscription.customer_id).await?);
         let billing: Vec<_> = entry.subscription.periods().overlapping(timeframe).collect();
         for (key, timeframe) in entry.stretches(&billing, at) {
-            if periods::total(tx, &entry, key).await? != Total::default() {
+            if totals::total(tx, &entry, key).await? != Total::default() {
                 continue;
             }
             let total = summed(tx, &entry, timeframe, &[], by).await?;
@@ -335,7 +335,7 @@ fn drop_states(
     for (key, state) in &before.states {
         if !after.states.contains_key(key) {
             let none = PeriodState::new(state.timeframe, Total::default(), state.stored.clone());
-            periods::save_total(tx, guard, id, *key, &none, BTreeMap::new())?;
+            totals::save_total(tx, guard, id, *key, &none, BTreeMap::new())?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::{
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            self,
+            self, effects,
             ledgers::{self, Ledgers},
             periods::{self, Subscribed},
             sources::RunningSources,
@@ -351,10 +351,10 @@ impl SubscriberFigures {
             let seen = figures.seen.as_ref().unwrap_or(&tally.indexes);
             let mut effects = figures.periods.advance(Change::Event { at, key, readings, seen });
             found.reached.extend(effects.reached.take().map(|evaluated| (of, evaluated)));
-            let told = periods::tell_of(tx, self.customer_id, effects, tx.now).await?;
+            let told = effects::tell(tx, self.customer_id, effects, tx.now).await?;
             if !told.disabled.is_empty() {
                 let id = figures.periods.subscription_id;
-                periods::save_disabled(tx, self.customer_id, id, &told).await?;
+                effects::save_disabled(tx, self.customer_id, id, &told).await?;
             }
             found.draw_downs.extend(told.draw_downs);
             if let Some(seen) = &mut figures.seen {
