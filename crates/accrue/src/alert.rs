@@ -13,6 +13,8 @@ mod in_alert;
 mod overrides;
 mod watched_groups;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
@@ -76,6 +78,13 @@ impl Alert {
         let keys = self.condition.grouping_keys();
         let own = overrides::for_group(&self.threshold_overrides, keys, group);
         own.map_or_else(|| self.threshold_values(), ThresholdOverride::threshold_values)
+    }
+
+    /// Returns all values at which some group of it fires, or it itself.
+    pub(crate) fn all_threshold_values(&self) -> BTreeSet<&Decimal> {
+        let overrides = self.threshold_overrides.iter();
+        let overrides = overrides.flat_map(ThresholdOverride::threshold_values);
+        self.threshold_values().iter().chain(overrides).collect()
     }
 
     /// Returns its thresholds while it is enabled.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Alert, Cause};
-use crate::{Decimal, SubscriptionId, Timeframe};
+use crate::{Decimal, SubscriptionId, Timeframe, limits, text::json_bytes};
 
 /// Firing of an alert on the cost of groups (subscriptions 8.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,35 @@ pub struct GroupExceeded {
     pub threshold: Decimal,
     /// All thresholds crossed, smallest first.
     pub thresholds: Vec<Decimal>,
+}
+
+impl GroupExceeded {
+    /// Parts groups, in their order, so that what a message tells is bounded.
+    pub(crate) fn parts(groups: Vec<Self>) -> Vec<Vec<Self>> {
+        let (mut parts, mut bytes) = (Vec::<Vec<Self>>::new(), 0_usize);
+        for group in groups {
+            let own = group.bytes();
+            bytes = bytes.saturating_add(own);
+            match parts.last_mut().filter(|_| bytes <= limits::GROUPS_TOLD_BYTES) {
+                Some(part) => part.push(group),
+                None => {
+                    parts.push(vec![group]);
+                    bytes = own;
+                }
+            }
+        }
+        parts
+    }
+
+    /// Returns about how many bytes it has in a message.
+    fn bytes(&self) -> usize {
+        const NAMES: usize = 120;
+        let values = self.group_values.iter().map(|value| json_bytes(value).saturating_add(3));
+        let numbers = self.thresholds.iter().chain(&self.value_before);
+        let numbers = numbers.chain([&self.value_after, &self.threshold]);
+        let numbers = numbers.map(|number| number.to_string().len().saturating_add(3));
+        values.chain(numbers).fold(NAMES, usize::saturating_add)
+    }
 }
 
 /// An alert on the cost of groups that is disabled for a subscription: it has usage in too many groups

@@ -19,11 +19,12 @@ pub(crate) struct Watches {
     parts: BTreeSet<MeterId>,
 }
 
-/// Group of an alert that an event is in, with what it cost before in each billing period that the event can move.
+/// Group of an alert that an event is in, in a billing period that the event can move, with what it cost before.
 pub(super) struct GroupBefore {
+    index: usize,
     alert: AlertId,
     group: GroupValues,
-    costs: Vec<(usize, Option<Decimal>)>,
+    cost: Option<Decimal>,
 }
 
 impl Watches {
@@ -97,14 +98,21 @@ impl Periods {
             return Vec::new();
         }
         let places = readings.iter().filter(|of| self.counts(of)).map(Reading::place);
-        let groups = self.watched_groups.groups_of(places).into_iter();
-        let moving = || self.billing.iter().enumerate().filter(|(_, of)| at < of.timeframe.end());
-        let before = groups.map(|(alert, group)| {
-            let cost = |index| (index, self.group_cost(index, alert, &group));
-            let costs = moving().map(|(index, _)| cost(index)).collect();
-            GroupBefore { alert, group, costs }
-        });
-        before.collect()
+        let groups = self.watched_groups.groups_of(places);
+        let moving = self.billing.iter().enumerate().filter(|(_, of)| at < of.timeframe.end());
+        let mut all = Vec::new();
+        for ((index, _), alert) in moving.flat_map(|of| self.on_groups().map(move |id| (of, id))) {
+            for (_, group) in groups.iter().filter(|(of, _)| *of == alert) {
+                let (group, cost) = (group.clone(), self.group_cost(index, alert, group));
+                all.push(GroupBefore { index, alert, group, cost });
+            }
+        }
+        all
+    }
+
+    /// Returns the alerts that watch groups, in the order in which they are judged.
+    fn on_groups(&self) -> impl Iterator<Item = AlertId> {
+        self.alerts.iter().filter(|of| of.condition.is_on_groups()).map(|of| of.id)
     }
 
     /// Judges the groups that an event is in: an alert that would have to watch too many is disabled.
@@ -115,15 +123,14 @@ impl Periods {
         cause: &dyn Fn() -> Cause,
         effects: &mut Effects,
     ) {
-        for GroupBefore { alert, group, costs } in groups {
-            for (index, before) in costs {
-                let holds = self.billing.get(index).is_some_and(|of| of.timeframe.contains(at));
-                if holds && before.is_none() && self.has_group(index, alert, &group) {
-                    self.begin_group(index, alert, effects);
-                }
-                let entry = self.judge_group(index, alert, &group, before.as_ref());
-                self.tell_of_groups(index, alert, entry.into_iter().collect(), cause, effects);
+        for GroupBefore { index, alert, group, cost } in groups {
+            let holds = self.billing.get(index).is_some_and(|of| of.timeframe.contains(at));
+            if holds && cost.is_none() && self.has_group(index, alert, &group) {
+                self.begin_group(index, alert, effects);
             }
+            self.bound_finer(index, alert, effects);
+            let entry = self.judge_group(index, alert, &group, cost.as_ref());
+            self.tell_of_groups(index, alert, entry.into_iter().collect(), cause, effects);
         }
     }
 
@@ -134,13 +141,14 @@ impl Periods {
         cause: &Cause,
         effects: &mut Effects,
     ) {
-        let alerts: Vec<_> = self.watched_groups.alerts().collect();
+        let alerts: Vec<_> = self.on_groups().collect();
         for (index, alert) in
             (0..self.billing.len()).flat_map(|at| alerts.iter().map(move |of| (at, *of)))
         {
             let Some(groups) = self.groups_in(index, alert) else { continue };
             let count = u64::try_from(groups.len()).unwrap_or(u64::MAX);
             self.count_groups(index, alert, count, effects);
+            self.bound_finer(index, alert, effects);
             let start = self.billing.get(index).map(|of| of.timeframe.start());
             let earlier = before.and_then(|before| {
                 let place =
@@ -183,7 +191,8 @@ impl Periods {
                     return false;
                 }
                 let count = of.count.saturating_add(u64::from(is_new));
-                if is_watched && billing.is_judged && count > limits::WATCHED_GROUPS {
+                let most = count.max(self.finer_groups(index, *alert));
+                if is_watched && billing.is_judged && most > limits::WATCHED_GROUPS {
                     return false;
                 }
                 if let Some(billing) = self.billing.get_mut(index).filter(|_| is_new) {
@@ -210,6 +219,23 @@ impl Periods {
             return;
         }
         self.disable(id, count, effects);
+    }
+
+    /// Disables an alert on prices whose models have too many groups of their own in its groups: each event needs to
+    /// know them all.
+    fn bound_finer(&mut self, index: usize, id: AlertId, effects: &mut Effects) {
+        let count = self.finer_groups(index, id);
+        if count > limits::WATCHED_GROUPS && self.billing.get(index).is_some_and(|of| of.is_judged)
+        {
+            self.disable(id, count, effects);
+        }
+    }
+
+    /// Returns how many groups of their own models have in those of an alert.
+    fn finer_groups(&self, index: usize, id: AlertId) -> u64 {
+        let of = self.watched_groups.of_alert(id).filter(|of| of.needs_all());
+        let Some((of, billing)) = of.zip(self.billing.get(index)) else { return 0 };
+        self.used_in_all(billing.timeframe).map_or(0, |total| of.finer_groups(&total))
     }
 
     /// Disables an alert that would have to watch too many groups.
@@ -240,7 +266,7 @@ impl Periods {
         billing.groups.entry(id).or_default().judge(group, alert.armed_for(group), before, after)
     }
 
-    /// Tells of groups of an alert that have fired.
+    /// Tells of groups of an alert that have fired: in several messages, where there are too many for one.
     fn tell_of_groups(
         &self,
         index: usize,
@@ -250,14 +276,15 @@ impl Periods {
         effects: &mut Effects,
     ) {
         let Some(alert) = self.alerts.iter().find(|of| of.id == id) else { return };
-        let Some(billing) = self.billing.get(index).filter(|_| !groups.is_empty()) else { return };
-        effects.groups_exceeded.push(GroupsExceeded {
+        let Some(billing) = self.billing.get(index) else { return };
+        let told = GroupExceeded::parts(groups).into_iter().map(|groups| GroupsExceeded {
             subscription_id: self.subscription_id,
             alert: alert.clone(),
             groups,
             timeframe: billing.timeframe,
             cause: cause(),
         });
+        effects.groups_exceeded.extend(told);
     }
 
     /// Returns the groups of an alert that have usage in a billing period.

@@ -120,6 +120,12 @@ impl WatchedPrices {
         self.prices.iter().any(|of| of.own > 0)
     }
 
+    /// Returns the most groups that one of those models has of its own in all groups of the alert.
+    pub(crate) fn finer_groups(&self, total: &Total) -> u64 {
+        let with_own = self.prices.iter().filter(|of| of.own > 0);
+        with_own.map(|of| total.groups.count(of.rated.id)).max().unwrap_or_default()
+    }
+
     /// Returns the group that something is added to; none where it is not watched.
     pub(crate) fn group_of(&self, place: InGroup<'_>) -> Option<GroupValues> {
         let (id, values) = place.group?;

@@ -70,6 +70,22 @@ pub(in crate::engine) async fn save_groups(
     Ok(())
 }
 
+/// Returns the most groups that one of some meters has in four weeks that a timeframe touches.
+pub(in crate::engine) async fn most_in_four_weeks(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &[MeterId],
+    timeframe: Timeframe,
+) -> Result<u64, Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let slots = FourWeeks::touched_by(timeframe).flat_map(|weeks| {
+        meters.iter().map(move |meter| schema::group_count(tx.account, customer, *meter, weeks))
+    });
+    let slots: Vec<_> = slots.collect();
+    let counts = guard.get_all(tx, &slots).await?.into_iter().flatten();
+    Ok(counts.map(|of| of.groups).max().unwrap_or_default())
+}
+
 /// Adds to meters which groups of a customer they have in a timeframe.
 pub(in crate::engine) async fn with_groups<'m>(
     tx: &mut Transaction<'_>,

@@ -6,13 +6,15 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
-            self,
+            self, effects, groups,
             periods::{self, Wanted},
             totals,
         },
         time::metering,
     },
-    period::{Change, Periods, judged_at_once},
+    limits,
+    meter::Source,
+    period::{Change, Effects, Periods, judged_at_once},
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
@@ -45,19 +47,24 @@ pub(in crate::engine) async fn judge_watched(
     billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
     let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
-    count_groups(tx, entry, &mut periods).await?;
-    let change = Change::Watched { cause };
+    let mut uncounted = Effects::default();
+    count_groups(tx, entry, &mut periods, &mut uncounted).await?;
     let customer_id = entry.subscription.customer_id;
+    let uncounted = effects::tell(tx, customer_id, uncounted, at).await?;
+    let change = Change::Watched { cause };
     let told = periods::advance(tx, customer_id, &mut periods, change, at).await?;
-    told.note(entry);
-    Ok(!told.disabled.is_empty())
+    let all = [uncounted, told];
+    all.iter().for_each(|told| told.note(entry));
+    Ok(all.iter().any(|told| !told.disabled.is_empty()))
 }
 
-/// Counts the groups that an alert watches from now on, of the usage that there is: nobody has kept them before.
+/// Counts the groups that an alert watches from now on, of the usage that there is: nobody has kept them before. Where
+/// that would take too much it is disabled instead.
 async fn count_groups(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     periods: &mut Periods,
+    effects: &mut Effects,
 ) -> Result<(), Error> {
     if periods.watched_groups.is_empty() {
         return Ok(());
@@ -66,11 +73,30 @@ async fn count_groups(
     metering::keep_watched(tx, &periods.alerts, &card).await?;
     let meters = rows::metrics::meters(tx).await?;
     let meters = meters.only(&card.metrics(), &periods.watched_groups.parts());
-    let ids = periods.watched_groups.ids();
-    for state in periods.states.values_mut() {
-        let of = &entry.subscription;
-        let total = rows::sources::total_between(tx, of, &meters, state.timeframe).await?;
-        state.set_groups(ids.clone(), &total.groups);
+    let (of, ids, parts) =
+        (&entry.subscription, periods.watched_groups.ids(), periods.watched_groups.parts());
+    let mut counted = Vec::with_capacity(periods.states.len());
+    for (key, state) in &periods.states {
+        let mut most = 0;
+        for customer in of.sources().iter().flat_map(Source::customers) {
+            let own = groups::most_in_four_weeks(tx, *customer, &parts, state.timeframe).await?;
+            most = most.max(own);
+        }
+        if most <= limits::GROUPS_COUNTED_AT_ONCE {
+            let total = rows::sources::total_between(tx, of, &meters, state.timeframe).await?;
+            most = ids.iter().map(|meter| total.groups.count(*meter)).max().unwrap_or_default();
+            counted.push((*key, total.groups));
+        }
+        if most > limits::GROUPS_COUNTED_AT_ONCE {
+            let alerts: Vec<_> = periods.watched_groups.alerts().collect();
+            alerts.into_iter().for_each(|alert| periods.disable(alert, most, effects));
+            return Ok(());
+        }
+    }
+    for (key, groups) in counted {
+        if let Some(state) = periods.states.get_mut(&key) {
+            state.set_groups(ids.clone(), &groups);
+        }
     }
     Ok(())
 }
