@@ -96,6 +96,7 @@ fn story() -> Fixture {
     licenses::give(&fixture, &sum);
     families::count(&fixture, &plan, &sum);
     groups::used(&fixture, &sum);
+    groups::watched(&fixture, &sum);
     fixture
 }
 

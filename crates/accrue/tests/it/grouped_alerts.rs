@@ -228,7 +228,7 @@ fn subscriptions_8_2_2_and_8_2_3_each_price_rates_the_group_alone_without_fees_a
         let mut adjusted = fixture.usage_at("1", metric);
         adjusted.adjustments = Adjustments {
             discounts: vec![Discount::Percentage(accrue::Fraction::parse("0.5").unwrap())],
-            minimum: Some(number("1000")),
+            minimum: Some(number("1")),
             maximum: Some(number("1")),
         };
         [

@@ -71,6 +71,7 @@ mod fees;
 mod footprints;
 mod given_back;
 mod golden;
+mod grouped_alert_bounds;
 mod grouped_alert_changes;
 mod grouped_alerts;
 mod groups_of_lists;

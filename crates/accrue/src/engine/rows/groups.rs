@@ -78,8 +78,9 @@ pub(in crate::engine) async fn most_in_four_weeks(
     timeframe: Timeframe,
 ) -> Result<u64, Error> {
     let guard = tx.guard::<CustomerHead>(customer).await?;
+    let account = tx.account;
     let slots = FourWeeks::touched_by(timeframe).flat_map(|weeks| {
-        meters.iter().map(move |meter| schema::group_count(tx.account, customer, *meter, weeks))
+        meters.iter().map(move |meter| schema::group_count(account, customer, *meter, weeks))
     });
     let slots: Vec<_> = slots.collect();
     let counts = guard.get_all(tx, &slots).await?.into_iter().flatten();
