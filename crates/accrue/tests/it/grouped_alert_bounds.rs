@@ -7,6 +7,7 @@ use accrue::{
     alert::{AlertUpdate, NewAlert},
     limits,
     price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
+    store::Store as _,
     usage::Event,
     webhook::Body,
 };

@@ -22,7 +22,8 @@ use crate::{
     limits,
     meter::MeterId,
     period::{
-        Change, PeriodState, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged,
+        Change, PeriodState, Periods, Stored, Stretch, billing_start_at, judged_at_once,
+        oldest_judged,
     },
     schema::CustomerHead,
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
@@ -86,7 +87,10 @@ pub(in crate::engine) async fn judge_change(
     let (mut earlier, mut later) = (Vec::new(), Vec::new());
     let mut draws_in = Vec::new();
     let differs_since = after.subscription.usage_differs_since(&before.subscription);
-    let is_summed = differs_since.is_some() || leaves_events_out(tx, before, after).await?;
+    let outlived = last.map(|last| outlived_stretches(before, last, now)).unwrap_or_default();
+    let is_summed = differs_since.is_some()
+        || !outlived.is_empty()
+        || leaves_events_out(tx, before, after).await?;
     if is_summed {
         let cut_off = end.map(|end| Timeframe::nothing_at(end).until(now));
         earlier = open_periods(tx, &before.subscription);
@@ -108,6 +112,14 @@ pub(in crate::engine) async fn judge_change(
     let mut next = periods::periods(tx, after, &in_order(later), wanted, now).await?;
     if is_summed {
         keep_watched(tx, after, &alerts).await?;
+    }
+    let watched = periods.watched_groups.parts();
+    for (key, timeframe) in outlived {
+        let total = summed(tx, before, timeframe, &watched, SummedBy::All).await?;
+        periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
+    }
+    if is_summed {
+        periods::rate_periods(tx, before, &mut periods, now).await?;
         sum_anew(tx, after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, after, &mut next, now).await?;
         let guard = tx.guard(after.subscription.customer_id).await?;
@@ -306,6 +318,21 @@ fn part_until(tx: &Transaction<'_>, entry: &mut SubscriptionEntry, at: Timestamp
         let start = billing_start_at(entry, at.min(latest));
         entry.parts_until = entry.parts_until.max(start);
     }
+}
+
+/// Returns the stretches that a billing period had while it was judged, and that are not kept any more.
+fn outlived_stretches(
+    entry: &SubscriptionEntry,
+    last: Timeframe,
+    now: Timestamp,
+) -> BTreeMap<PeriodKey, Timeframe> {
+    let at = last.end().saturating_sub(INSTANT);
+    let billing: Vec<_> = entry.subscription.periods().containing(at).into_iter().collect();
+    let mut stretches = entry.stretches(&billing, at);
+    for key in entry.stretches(&billing, now).into_keys() {
+        stretches.remove(&key);
+    }
+    stretches
 }
 
 /// Tells whether another end of a subscription leaves events out, or lets some in: they may lie a
