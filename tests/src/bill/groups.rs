@@ -54,7 +54,8 @@ impl Biller {
         self.rated(of, price, within, is_of)?;
         let mut sum = BigDecimal::default();
         for (start, end) in of.periods_of(price, within) {
-            let so_far = |at: Instant| self.rated(of, price, (start, at), is_of).unwrap_or_default();
+            let so_far =
+                |at: Instant| self.rated(of, price, (start, at), is_of).unwrap_or_default();
             sum += so_far(end.min(within.1)) - so_far(start.max(within.0));
         }
         Some(sum)

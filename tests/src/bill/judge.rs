@@ -7,8 +7,7 @@ use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{
     ActiveSubscriptions, Alert, At, Biller, Body, Cause, Condition, Instant, Message, Scope, Span,
-    fees::Due,
-    groups::Figures,
+    fees::Due, groups::Figures,
 };
 use crate::model::{AHEAD, Event, GRACE};
 
@@ -234,9 +233,9 @@ impl Biller {
         let of = |of_groups: bool| {
             let is_of = move |alert: &At| self.alerts[*alert].condition.is_on_groups() == of_groups;
             let own: Vec<_> = alerts.iter().copied().filter(is_of).collect();
-            periods.clone().flat_map(move |period| {
-                own.clone().into_iter().map(move |alert| (alert, period))
-            })
+            periods
+                .clone()
+                .flat_map(move |period| own.clone().into_iter().map(move |alert| (alert, period)))
         };
         of(false).chain(of(true)).collect()
     }
@@ -287,13 +286,7 @@ impl Biller {
     }
 
     /// What a billing period has come to until an instant; none before the first event or fee.
-    fn value(
-        &self,
-        of: &ActiveSubscriptions,
-        alert: At,
-        period: Span,
-        until: Instant,
-    ) -> Figures {
+    fn value(&self, of: &ActiveSubscriptions, alert: At, period: Span, until: Instant) -> Figures {
         let (unit, filters) = match &self.alerts[alert].condition {
             Condition::Usage(metric) => {
                 return whole(self.metrics[*metric].figure(self.events_of(of.customer, period)));

@@ -22,12 +22,24 @@ pub use crate::script::When;
 #[derive(Clone, Debug)]
 pub enum Step {
     Subscribe(Subscribe),
-    Cancel { life: usize, how: Cancel },
+    Cancel {
+        life: usize,
+        how: Cancel,
+    },
     Unschedule(usize),
-    Quantity { life: usize, fee: usize, quantity: u32, timing: Timing },
+    Quantity {
+        life: usize,
+        fee: usize,
+        quantity: u32,
+        timing: Timing,
+    },
     Use(Vec<EventSpec>),
     Pause(Pause),
-    CreateAlert { on: On, terms: Terms, thresholds: Vec<&'static str> },
+    CreateAlert {
+        on: On,
+        terms: Terms,
+        thresholds: Vec<&'static str>,
+    },
     UpdateAlert {
         alert: usize,
         thresholds: Vec<&'static str>,
@@ -281,9 +293,10 @@ fn overrides() -> impl Strategy<Value = Vec<GroupSpec>> {
 fn create_grouped() -> impl Strategy<Value = Step> {
     let keys = subsequence(&["region", "flag", "p", "none"][..], 1..=3).prop_shuffle();
     let filters = prop_oneof![2 => Just(BTreeSet::new()), 1 => filters()];
-    let terms = (keys, unit(), filters, overrides()).prop_map(|(keys, unit, filters, overrides)| {
-        Terms::Groups { keys, unit, filters, overrides }
-    });
+    let terms =
+        (keys, unit(), filters, overrides()).prop_map(|(keys, unit, filters, overrides)| {
+            Terms::Groups { keys, unit, filters, overrides }
+        });
     (on(), terms, values()).prop_map(|(on, terms, thresholds)| Step::CreateAlert {
         on,
         terms,
@@ -293,8 +306,12 @@ fn create_grouped() -> impl Strategy<Value = Step> {
 
 /// Scripts about alerts on cost.
 pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
-    let update =
-        (any::<usize>(), values(), option::weighted(0.3, filters()), option::weighted(0.3, overrides()));
+    let update = (
+        any::<usize>(),
+        values(),
+        option::weighted(0.3, filters()),
+        option::weighted(0.3, overrides()),
+    );
     let update = update.prop_map(|(alert, thresholds, filters, overrides)| Step::UpdateAlert {
         alert,
         thresholds,

@@ -9,8 +9,8 @@ use accrue::{
     related::Related,
 };
 
-pub(crate) use self::new::{NewCustomerAlert, NewPlanAlert, NewSubscriptionAlert, UpdateAlert};
 use self::new::{BalanceAlertType, UsageAlertType};
+pub(crate) use self::new::{NewCustomerAlert, NewPlanAlert, NewSubscriptionAlert, UpdateAlert};
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
     pages::Limit,

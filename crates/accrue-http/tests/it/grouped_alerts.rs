@@ -187,9 +187,8 @@ fn subscriptions_8_1_4_a_second_one_on_the_same_groups_is_refused() {
 #[test]
 fn subscriptions_8_1_5_to_8_1_7_what_is_wrong_with_overrides() {
     let scene = scene();
-    let of = |overrides: Value| {
-        by(json!(["team", "region"]), json!({"threshold_overrides": overrides}))
-    };
+    let of =
+        |overrides: Value| by(json!(["team", "region"]), json!({"threshold_overrides": overrides}));
     let path = scene.path();
     let one = |more: Value| {
         let mut one = json!({"group_values": ["ml", "eu"], "thresholds": []});

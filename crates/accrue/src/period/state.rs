@@ -4,8 +4,8 @@ use crate::{
     Timeframe,
     meter::{CellId, MeterId},
     usage::{
-        Aggregate, Amount, Digest, DistinctIndex, GroupFigures, Reading, Seen, Sums, Total,
-        is_within_a_day,
+        Aggregate, Amount, Digest, DistinctIndex, GroupFigures, KnownGroups, Reading, Seen, Sums,
+        Total, is_within_a_day,
     },
 };
 
@@ -45,10 +45,10 @@ impl PeriodState {
     }
 
     /// Takes other groups of some meters.
-    pub(crate) fn set_groups(&mut self, meters: BTreeSet<MeterId>, groups: &GroupFigures) {
+    pub(crate) fn set_groups(&mut self, meters: BTreeSet<MeterId>, groups: &KnownGroups) {
         let own = &mut self.total.groups.known;
         for meter in meters {
-            let next = groups.known.get(&meter);
+            let next = groups.get(&meter);
             self.has_moved |= own.get(&meter) != next;
             match next {
                 Some(next) => drop(own.insert(meter, next.clone())),

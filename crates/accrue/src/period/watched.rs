@@ -58,6 +58,11 @@ impl Watches {
         self.by_alert.values().flat_map(WatchedPrices::ids).collect()
     }
 
+    /// Tells whether a meter is among them, as figures have it.
+    pub(crate) fn has(&self, meter: MeterId) -> bool {
+        self.by_alert.values().any(|of| of.has_meter(meter))
+    }
+
     /// Tells whether all groups of a meter are to be known.
     pub(crate) fn need_all(&self) -> bool {
         self.by_alert.values().any(WatchedPrices::needs_all)
@@ -110,9 +115,12 @@ impl Periods {
         all
     }
 
-    /// Returns the alerts that watch groups, in the order in which they are judged.
+    /// Returns the alerts that watch groups, in the order in which they are judged, and then those that may not fire.
     fn on_groups(&self) -> impl Iterator<Item = AlertId> {
-        self.alerts.iter().filter(|of| of.condition.is_on_groups()).map(|of| of.id)
+        let judged = self.alerts.iter().filter(|of| of.condition.is_on_groups()).map(|of| of.id);
+        let is_judged = |id: &AlertId| self.alerts.iter().any(|of| of.id == *id);
+        let others = self.watched_groups.alerts().filter(move |id| !is_judged(id));
+        judged.chain(others)
     }
 
     /// Judges the groups that an event is in: an alert that would have to watch too many is disabled.

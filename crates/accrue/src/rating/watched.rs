@@ -114,6 +114,11 @@ impl WatchedPrices {
         self.meters().map(|of| of.id).collect()
     }
 
+    /// Tells whether a meter is needed, as figures have it.
+    pub(crate) fn has_meter(&self, meter: MeterId) -> bool {
+        self.meters().any(|of| of.id == meter)
+    }
+
     /// Tells whether an alert needs to know all groups of a meter to tell what one of its own costs: where models have
     /// groups of their own.
     pub(crate) fn needs_all(&self) -> bool {

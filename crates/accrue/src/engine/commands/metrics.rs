@@ -8,7 +8,7 @@ use crate::{
         Account, Call,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
-        time::{corrections, metering},
+        time::metering,
     },
     limits,
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
@@ -97,7 +97,7 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);
     let metric = new.clone().decide(id, catalogue.revision, tx.now)?;
-    corrections::schedule_measuring(tx, &mut catalogue).await?;
+    metering::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
     guard.put(tx, &schema::metric(tx.account, id), &metric)?;
     tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;

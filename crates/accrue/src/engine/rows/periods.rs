@@ -12,12 +12,10 @@ use crate::{
             effects::{self, Told},
             period_groups::{self, Touched},
             plans, prices, subscriptions,
-            totals::{has_cells, put_total, save_total, total, total_under},
+            totals::{has_cells, put_total, save_total, total_under},
         },
     },
-    period::{
-        BillingPeriod, Change, Closed, PeriodState, Periods, Stored, Watches,
-    },
+    period::{BillingPeriod, Change, Closed, PeriodState, Periods, Stored, Watches},
     rating::RateCard,
     schema::{self, CustomerHead, PlanVersionEntry},
     store::Key,
@@ -210,17 +208,21 @@ pub(in crate::engine) async fn rate_periods(
 /// it is then.
 pub(in crate::engine) async fn begin_parts<'e>(
     tx: &mut Transaction<'_>,
-    entry: &'e SubscriptionEntry,
+    of: Subscribed<'e>,
     billing: &[Timeframe],
+    wanted: Wanted<'_>,
 ) -> Result<Cow<'e, SubscriptionEntry>, Error> {
-    let mut entry = Cow::Borrowed(entry);
+    let mut entry = Cow::Borrowed(of.entry);
     if entry.subscription.has_one_grid() {
         return Ok(entry);
     }
     let id = entry.subscription.id;
     let guard = tx.guard(entry.subscription.customer_id).await?;
     for (part, whole) in new_parts(&entry, billing, tx.now) {
-        let total = total(tx, &entry, whole).await?;
+        let (mut total, _) = total_under(tx, &guard, id, whole, of.has_cells()).await?;
+        if of.has_groups(wanted) {
+            total.groups = period_groups::load(tx, &guard, (id, whole), None, None).await?;
+        }
         let timeframe = Timeframe::nothing_at(part.start).until(part.end);
         let new = PeriodState::new(timeframe, total, Stored::default());
         save_total(tx, &guard, id, part, &new, BTreeMap::new())?;

@@ -1,5 +1,7 @@
 //! Judges alerts where no event moves the value: when they are made, and when a period ends or begins.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use crate::{
     Error, Timeframe, Timestamp,
     alert::{Alert, Cause},
@@ -71,25 +73,23 @@ async fn count_groups(
     }
     let card = rows::prices::card(tx, entry).await?;
     metering::keep_watched(tx, &periods.alerts, &card).await?;
-    let meters = rows::metrics::meters(tx).await?;
-    let meters = meters.only(&card.metrics(), &periods.watched_groups.parts());
-    let (of, ids, parts) =
-        (&entry.subscription, periods.watched_groups.ids(), periods.watched_groups.parts());
+    let watched = Arc::clone(&periods.watched_groups);
+    let (ids, parts) = (watched.ids(), watched.parts());
     let mut counted = Vec::with_capacity(periods.states.len());
     for (key, state) in &periods.states {
         let mut most = 0;
-        for customer in of.sources().iter().flat_map(Source::customers) {
+        for customer in entry.subscription.sources().iter().flat_map(Source::customers) {
             let own = groups::most_in_four_weeks(tx, *customer, &parts, state.timeframe).await?;
             most = most.max(own);
         }
         if most <= limits::GROUPS_COUNTED_AT_ONCE {
-            let total = rows::sources::total_between(tx, of, &meters, state.timeframe).await?;
-            most = ids.iter().map(|meter| total.groups.count(*meter)).max().unwrap_or_default();
-            counted.push((*key, total.groups));
+            let groups = metering::summed_groups(tx, entry, state.timeframe, &watched).await?;
+            let count = groups.values().map(BTreeMap::len).max().unwrap_or_default();
+            most = u64::try_from(count).unwrap_or(u64::MAX);
+            counted.push((*key, groups));
         }
         if most > limits::GROUPS_COUNTED_AT_ONCE {
-            let alerts: Vec<_> = periods.watched_groups.alerts().collect();
-            alerts.into_iter().for_each(|alert| periods.disable(alert, most, effects));
+            watched.alerts().for_each(|alert| periods.disable(alert, most, effects));
             return Ok(());
         }
     }

@@ -3,20 +3,21 @@
 use std::sync::Arc;
 
 use crate::{
-    Error,
+    Error, Timeframe,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
-        rows,
-        time::corrections,
+        rows::{self, sources},
     },
     expression::Expression,
     limits,
     meter::Meter,
+    period::Watches,
     price::Price,
     rating::RateCard,
-    schema::{self, AccountHead},
-    usage::Meters,
+    schema::{self, AccountHead, Deadline, Owner},
+    subscription::SubscriptionEntry,
+    usage::{KnownGroups, Meters},
 };
 
 /// Makes sure that the meters of prices are kept, each with a condition on the events.
@@ -100,10 +101,43 @@ async fn save(tx: &mut Transaction<'_>, changed: &[Meter]) -> Result<(), Error> 
             catalogue.meters.push(meter.id);
         }
     }
-    corrections::schedule_measuring(tx, &mut catalogue).await?;
+    schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
     let mut changed = changed.iter();
     changed.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
+}
+
+/// Says that the account has more metrics than its customers' events are measured by: from now on
+/// those are looked for, from the first one. `catalogue` is to be written.
+pub(in crate::engine) async fn schedule_measuring(
+    tx: &mut Transaction<'_>,
+    catalogue: &mut schema::Catalogue,
+) -> Result<(), Error> {
+    if tx.scan_now(&schema::customer_heads(tx.account, 1)).await?.is_empty() {
+        // Nobody has events yet: who gets some is measured by all that there are.
+        return Ok(());
+    }
+    let at = *catalogue.deadline.get_or_insert(tx.now);
+    let (account, owner) = (tx.account.clone(), Owner::Metrics);
+    let slot = schema::deadline(at, tx.account, owner);
+    tx.get(&slot).await?;
+    tx.put(&slot, &Deadline { at, account, owner, cursor: None })
+}
+
+/// Sums the groups that alerts watch of a stretch: by all that is known of the events, as no price asks for them.
+pub(in crate::engine) async fn summed_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    timeframe: Timeframe,
+    watched: &Watches,
+) -> Result<KnownGroups, Error> {
+    if watched.is_empty() {
+        return Ok(KnownGroups::new());
+    }
+    let meters = rows::metrics::meters(tx).await?.only_divided(&watched.parts());
+    let total = sources::total_between(tx, &entry.subscription, &meters, timeframe).await?;
+    let groups = total.groups.known.into_iter();
+    Ok(groups.filter(|(meter, _)| watched.has(*meter)).collect())
 }
 
 /// Refuses more meters than an account can have: of some conditions, and of all events.

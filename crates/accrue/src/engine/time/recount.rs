@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,7 +21,7 @@ use crate::{
         time::{drawing, metering, transitions},
     },
     limits,
-    meter::MeterId,
+    meter::{MeterId, Source},
     period::{
         Change, PeriodState, Periods, Stored, Stretch, billing_start_at, judged_at_once,
         oldest_judged,
@@ -113,9 +114,10 @@ pub(in crate::engine) async fn judge_change(
     if is_summed {
         keep_watched(tx, after, &alerts).await?;
     }
-    let watched = periods.watched_groups.parts();
+    let watched = Arc::clone(&periods.watched_groups);
     for (key, timeframe) in outlived {
-        let total = summed(tx, before, timeframe, &watched, SummedBy::All).await?;
+        let mut total = summed(tx, before, timeframe, SummedBy::All).await?;
+        total.groups.known.extend(metering::summed_groups(tx, before, timeframe, &watched).await?);
         periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
     }
     if is_summed {
@@ -252,7 +254,7 @@ pub(in crate::engine) async fn untotalled(
             if totals::total(tx, &entry, key).await? != Total::default() {
                 continue;
             }
-            let total = summed(tx, &entry, timeframe, &[], by).await?;
+            let total = summed(tx, &entry, timeframe, by).await?;
             if total != Total::default() {
                 untotalled.insert((entry.subscription.id, key), total);
             }
@@ -268,25 +270,46 @@ pub(in crate::engine) async fn sum_anew(
     periods: &mut Periods,
     by: SummedBy,
 ) -> Result<(), Error> {
-    let watched = periods.watched_groups.parts();
+    let watched = Arc::clone(&periods.watched_groups);
+    let priced = priced_groups(tx, entry).await?;
     for state in periods.states.values_mut() {
-        state.set(summed(tx, entry, state.timeframe, &watched, by).await?);
+        let mut total = summed(tx, entry, state.timeframe, by).await?;
+        total
+            .groups
+            .known
+            .extend(metering::summed_groups(tx, entry, state.timeframe, &watched).await?);
+        // Those of alerts that are not asked about stay as they are.
+        let others = state.total.groups.known.iter().filter(|(meter, _)| !priced.contains(meter));
+        for (meter, groups) in others.filter(|(meter, _)| !watched.has(**meter)) {
+            total.groups.known.insert(*meter, groups.clone());
+        }
+        state.set(total);
     }
     Ok(())
 }
 
-/// Sums a stretch from its buckets, and what is not measured yet from its events: with the meters of its prices, and some
-/// by which alerts watch it.
+/// Returns the meters whose groups prices of a subscription rate, as figures have them.
+async fn priced_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<BTreeSet<MeterId>, Error> {
+    let version = plans::plan_version_of(tx, entry).await?;
+    let grouped = &version.priced_of(entry).grouped;
+    let sources = entry.subscription.sources();
+    let of = |source: &Source| grouped.iter().map(|of| source.meter(*of)).collect::<Vec<_>>();
+    Ok(sources.iter().flat_map(of).collect())
+}
+
+/// Sums a stretch from its buckets, and what is not measured yet from its events.
 async fn summed(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     timeframe: Timeframe,
-    watched: &[MeterId],
     by: SummedBy,
 ) -> Result<Total, Error> {
     let version = plans::plan_version_of(tx, entry).await?;
-    let meters = [version.priced_of(entry).meters.as_slice(), watched].concat();
-    let meters = rows::metrics::meters(tx).await?.with_divided(&meters);
+    let meters = &version.priced_of(entry).meters;
+    let meters = rows::metrics::meters(tx).await?.with_divided(meters);
     let of = &entry.subscription;
     match by {
         SummedBy::All => sources::total_between(tx, of, &meters, timeframe).await,

@@ -53,8 +53,7 @@ pub(super) fn watched(fixture: &Fixture, sum: &Metric) {
         group_values: vec![of.to_owned()],
         thresholds,
     };
-    new.threshold_overrides =
-        vec![instead("eve", Some(thresholds(&["20"]))), instead("ada", None)];
+    new.threshold_overrides = vec![instead("eve", Some(thresholds(&["20"]))), instead("ada", None)];
     run(fixture.account.create_subscription_alert(subscription.id, new)).unwrap();
     use_by(fixture, "watched", "of a watched user", &user);
 }

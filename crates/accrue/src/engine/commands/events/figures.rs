@@ -227,9 +227,9 @@ impl SubscriptionFigures {
         meters: &Meters,
     ) -> Result<Self, Error> {
         let MovedPeriods { terms, billing, counts, .. } = moved;
-        let entry = periods::begin_parts(tx, &terms.entry, billing).await?;
-        let (subscribed, wanted) =
-            (Subscribed { entry: &entry, ..moved.subscribed() }, moved.wanted());
+        let (subscribed, wanted) = (moved.subscribed(), moved.wanted());
+        let entry = periods::begin_parts(tx, subscribed, billing, wanted).await?;
+        let subscribed = Subscribed { entry: &entry, ..subscribed };
         let mut periods = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
         let oldest_judged = oldest_judged_on(&terms.grid, &entry.subscription, tx.now);
         for billing in &mut periods.billing {
