@@ -356,6 +356,7 @@ fn documents_of_version_1_stay_readable() {
     assert_eq!(count("subscription.usage_exceeded"), 6, "three are those of April");
     assert_eq!(count("subscription.cost_exceeded"), 7, "three are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
+    assert_eq!(count("subscription.grouped_cost_exceeded"), 1);
 
     let eve = || external("eve");
     let usd = unit("USD");
@@ -382,5 +383,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 22);
+    assert_eq!(prices.sum::<usize>(), 23);
 }
