@@ -90,9 +90,9 @@ pub(super) fn save(
 
 /// Returns the groups of alerts that events are in.
 fn groups_of(watches: &Watches, touched: &Touched) -> BTreeSet<(AlertId, GroupValues)> {
-    watches.groups_of(touched.groups.iter().map(|(meter, values)| {
-        let cell = CellId::Cell(CellHash::of_group(*meter, values));
-        InGroup { cell, group: Some((*meter, values)) }
+    watches.groups_of(touched.groups.iter().map(|((meter, values), id)| InGroup {
+        cell: CellId::Cell(*id),
+        group: Some((*meter, values)),
     }))
 }
 
