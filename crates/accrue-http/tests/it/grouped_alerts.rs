@@ -250,7 +250,7 @@ fn subscriptions_8_3_and_11_2_what_a_message_tells() {
             "group_values": ["web", "us"], "amount_threshold": "100", "evaluated_amount": "120",
         }],
         "timeframe_start": "2026-03-10T12:00:00.000000+00:00",
-        "timeframe_end": "2026-04-10T12:00:00.000000+00:00",
+        "timeframe_end": "2026-03-31T22:00:00.000000+00:00",
     });
     for payload in [expanded, standard] {
         assert_eq!(payload["type"], "subscription.grouped_cost_exceeded");

@@ -199,15 +199,16 @@ impl TryFrom<Watched> for alert::NewAlert {
 
     fn try_from(mut new: Watched) -> Result<Self, Problem> {
         let mut violations = Violations::default();
-        let overrides = new.threshold_overrides.take().unwrap_or_default();
+        let (thresholds, overrides) =
+            (take(&mut new.thresholds), new.threshold_overrides.take().unwrap_or_default());
         let has_keys = new.grouping_keys.as_ref().is_some_and(|keys| !keys.is_empty());
         if !overrides.is_empty() && !has_keys {
             violations.push("/threshold_overrides", "are there without grouping_keys");
         }
-        let thresholds = Thresholds::new(values(take(&mut new.thresholds)));
+        let condition = new.condition(&mut violations);
+        let thresholds = Thresholds::new(values(thresholds));
         let thresholds = thresholds.map_err(|error| violations.extend(error.violations())).ok();
         let threshold_overrides = all_overrides(overrides, &mut violations);
-        let condition = new.condition(&mut violations);
         match condition.zip(thresholds) {
             Some((condition, thresholds)) if violations.is_empty() => {
                 Ok(Self { threshold_overrides, ..Self::new(condition, thresholds) })
