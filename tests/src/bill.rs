@@ -10,6 +10,7 @@ mod costs;
 mod days;
 mod engine;
 mod fees;
+mod groups;
 mod judge;
 mod openings;
 mod prices;
@@ -28,7 +29,7 @@ use bigdecimal::BigDecimal;
 
 use self::prices::Share;
 pub use self::{
-    alerts::{Alert, Body, Cause, Condition, Filter, Message, Named},
+    alerts::{Alert, Body, Cause, Condition, Filter, Group, Message, Named, Override},
     bench::{Bench, Slice, run},
     openings::{Opening, opening},
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
@@ -56,6 +57,7 @@ pub struct Biller {
     pub alerts: Vec<Alert>,
     pub messages: Vec<Message>,
     fired: Fired,
+    fired_groups: BTreeMap<Vec<String>, Fired>,
 }
 
 /// A subscription.

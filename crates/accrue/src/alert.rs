@@ -8,11 +8,19 @@ mod crossing;
 mod exceeded;
 mod fired;
 mod gauge;
+mod groups_exceeded;
 mod in_alert;
+mod overrides;
+mod watched_groups;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert};
+pub(crate) use self::{
+    balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert,
+    watched_groups::WatchedGroups,
+};
 pub use self::{
     balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},
     cause::Cause,
@@ -20,6 +28,8 @@ pub use self::{
     creation::{AlertUpdate, NewAlert},
     crossing::{Crossing, crossing},
     exceeded::Exceeded,
+    groups_exceeded::{AlertDisabled, GroupExceeded, GroupsExceeded},
+    overrides::ThresholdOverride,
 };
 use crate::{
     AlertId, CustomerId, Decimal, Error, PlanId, SubscriptionId, Timestamp, limits,
@@ -38,6 +48,9 @@ pub struct Alert {
     /// `credit_balance_depleted` and `credit_balance_recovered`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
+    /// Thresholds that some groups have in place of those, of an alert on the cost of groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threshold_overrides: Vec<ThresholdOverride>,
     /// Subscription, plan version or customer that it watches.
     pub scope: Scope,
     /// True if it is enabled: a disabled alert does not fire.
@@ -56,6 +69,32 @@ impl Alert {
     #[must_use]
     pub fn threshold_values(&self) -> &[Decimal] {
         self.thresholds.as_ref().map_or(&[], Thresholds::values)
+    }
+
+    /// Returns the thresholds of one of its groups, by the values of its keys (subscriptions 8.2): those of the
+    /// override that names the most of them, the first of several, or its own where none is for the group.
+    #[must_use]
+    pub fn threshold_values_of(&self, group: &[String]) -> &[Decimal] {
+        let keys = self.condition.grouping_keys();
+        let own = overrides::for_group(&self.threshold_overrides, keys, group);
+        own.map_or_else(|| self.threshold_values(), ThresholdOverride::threshold_values)
+    }
+
+    /// Returns all values at which some group of it fires, or it itself.
+    pub(crate) fn all_threshold_values(&self) -> BTreeSet<&Decimal> {
+        let overrides = self.threshold_overrides.iter();
+        let overrides = overrides.flat_map(ThresholdOverride::threshold_values);
+        self.threshold_values().iter().chain(overrides).collect()
+    }
+
+    /// Returns its thresholds while it is enabled.
+    pub(crate) fn armed(&self) -> &[Decimal] {
+        if self.enabled { self.threshold_values() } else { &[] }
+    }
+
+    /// Returns those of one of its groups.
+    pub(crate) fn armed_for(&self, group: &[String]) -> &[Decimal] {
+        if self.enabled { self.threshold_values_of(group) } else { &[] }
     }
 }
 

@@ -368,10 +368,30 @@ pub const DELETED_BLOCKS: usize = 100;
 pub const INSTEAD_BLOCKS: usize = 10;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
+/// The most alerts on the cost of groups of a subscription or a version of a plan (subscriptions 8.1).
+pub const GROUPED_ALERTS: usize = 50;
+/// The most keys by which an alert groups usage (subscriptions 8.1).
+pub const GROUPING_KEYS: usize = 4;
+/// The most groups of a subscription that an alert watches in a billing period: with more it is disabled (subscriptions
+/// 8.2).
+pub const WATCHED_GROUPS: u64 = 1_000;
+/// The most groups of a meter, of a customer in four weeks or of a subscription in a period, by which an alert is judged
+/// at once: with more it is disabled before they are counted.
+pub const GROUPS_COUNTED_AT_ONCE: u64 = 5_000;
+/// The most meters of an account that its alerts on groups need: every event is held against each, and they stay when
+/// no alert has them any more.
+pub const WATCHED_METERS: usize = 100;
+/// The most threshold overrides of an alert (subscriptions 8.1).
+pub const THRESHOLD_OVERRIDES: usize = 100;
+/// The most bytes of the values of all threshold overrides of an alert: each message that tells of it has them.
+pub const THRESHOLD_OVERRIDE_BYTES: usize = 16 * 1024;
+/// The most bytes of the groups of a message that an alert fired for, where they are more than one: what is more is told
+/// in further ones.
+pub const GROUPS_TOLD_BYTES: usize = 24 * 1024;
 /// The most changes to the alerts of a version of a plan that its subscriptions have yet to apply:
 /// a tick applies them.
 pub const PENDING_CHANGES: u64 = 10_000;
-/// The most thresholds that an alert is given over its life.
+/// The most thresholds that an alert is given over its life, those of its overrides among them.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
 /// The most endpoints of an account (subscriptions 10.1).

@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use self::source::UsageCustomers;
 pub(crate) use self::{combinations::Combinations, source::Source};
 use crate::{
-    Decimal, Error, MetricId, PropertyName,
+    AlertId, Decimal, Error, MetricId, PropertyName,
     expression::{Expression, Fields},
     limits,
 };
@@ -32,6 +32,10 @@ pub(crate) struct Meter {
     /// Combinations of values that divide it: a price is for one of them, and has that part of the meter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     combinations: Option<Combinations>,
+    /// Properties by whose texts events are in groups that an alert watches, before all others: a missing one is an
+    /// empty text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    watched_by: Vec<PropertyName>,
     /// Properties by whose values events are in groups, whichever values there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     group_by: Vec<PropertyName>,
@@ -116,6 +120,11 @@ impl CellHash {
     /// Names a group by its meter, or the part of one, and its values.
     pub(crate) fn of_group(meter: MeterId, values: &Values) -> Self {
         Self(id_of(meter.as_bytes(), values.iter().map(Option::as_deref)))
+    }
+
+    /// Names a group of what an alert watches by the alert and its values.
+    pub(crate) fn of_watched(alert: AlertId, values: &[String]) -> Self {
+        Self(id_of(alert.as_bytes(), values.iter().map(|value| Some(value.as_str()))))
     }
 
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
@@ -207,13 +216,30 @@ impl Meter {
         let parts =
             [text.as_deref()].into_iter().chain(counts.iter().map(|count| Some(count.as_str())));
         let id = MeterId(id_of(metric_id.as_bytes(), parts.chain(names).chain(values)));
-        Self { id, metric_id, filter, combinations: None, group_by, rated_by: None, cells, since }
+        Self {
+            id,
+            metric_id,
+            filter,
+            combinations: None,
+            watched_by: Vec::new(),
+            group_by,
+            rated_by: None,
+            cells,
+            since,
+        }
     }
 
     /// Divides its groups by the number of a property too.
     pub(crate) fn rated_by(self, property: PropertyName) -> Self {
         let id = MeterId(id_of(self.id.as_bytes(), [Some("rate"), Some(property.as_str())]));
         Self { id, rated_by: Some(property), ..self }
+    }
+
+    /// Divides it into the groups that an alert watches too: no price rates it.
+    pub(crate) fn watched_by(self, keys: &[PropertyName]) -> Self {
+        let names = keys.iter().map(|name| Some(name.as_str()));
+        let id = MeterId(id_of(self.id.as_bytes(), [Some("watched")].into_iter().chain(names)));
+        Self { id, watched_by: keys.to_vec(), ..self }
     }
 
     /// Keeps only the part of one combination of the values of some properties.
@@ -274,7 +300,12 @@ impl Meter {
 
     /// Tells whether it has groups: which there are is not known beforehand.
     pub(crate) fn has_groups(&self) -> bool {
-        !self.group_by.is_empty() || self.rated_by.is_some()
+        self.is_watched() || !self.group_by.is_empty() || self.rated_by.is_some()
+    }
+
+    /// Tells whether it is there for an alert, and not for a price.
+    pub(crate) const fn is_watched(&self) -> bool {
+        !self.watched_by.is_empty()
     }
 
     /// Returns where an event is; nowhere where it is not counted. All that are counted are in one group where
@@ -287,9 +318,18 @@ impl Meter {
             Some(combinations) => combinations.find(fields)?,
             None => (self.id, Values::new()),
         };
+        group.extend(
+            self.watched_by.iter().map(|name| fields.text(name).or_else(|| Some(String::new()))),
+        );
         group.extend(self.group_by.iter().map(|name| fields.text(name)));
         group.extend(self.rated_by.iter().map(|name| fields.text(name).and_then(number)));
         Some(Place { meter, group })
+    }
+
+    /// Returns the values of the combination that it is for, where it is for one.
+    pub(crate) fn combination(&self) -> Values {
+        let first = self.combinations.iter().flat_map(Combinations::values).next();
+        first.unwrap_or_default()
     }
 
     /// Returns the groups that are known beforehand, of a meter that has no others.
@@ -352,6 +392,7 @@ impl Meter {
         let filter = self.filter.as_ref().map_or(0, Expression::terms);
         let divided = self.combinations.as_ref().map_or(0, Combinations::terms);
         let by = self.group_by.len().saturating_add(self.rated_by.iter().len());
+        let by = by.saturating_add(self.watched_by.len());
         let names = by.saturating_add(self.cells.dimensions.len());
         names.saturating_add(divided).saturating_add(HASH).saturating_add(filter)
     }

@@ -15,6 +15,7 @@ mod open;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 pub(crate) use self::{
     advance::{Change, Effects, Periods},
@@ -25,4 +26,5 @@ pub(crate) use self::{
     layout::{Stretch, billing_start_at},
     open::{Closed, OpenTotal, OpenUsage, OpenWindow},
     state::{PeriodState, Stored},
+    watched::Watches,
 };

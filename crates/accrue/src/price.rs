@@ -223,6 +223,15 @@ pub enum BillingMode {
     InArrear,
 }
 
+/// Properties by which the usage of a price is in groups beside those of its model.
+#[derive(Default)]
+struct By<'a> {
+    /// Those of an alert.
+    watched: &'a [PropertyName],
+    /// That by which invoices break it down.
+    broken_down: Vec<PropertyName>,
+}
+
 /// Refuses a number that exceeds a bound of numbers that come in.
 fn check_bounds(field: impl Into<String>, number: &Decimal) -> Result<(), Error> {
     number.check_bounds().map_err(|error| Error::invalid(field, error.to_string()))
@@ -248,10 +257,27 @@ impl Price {
         let model = self.charge.model();
         let (cells, groups) = (model.cells(), model.groups());
         let is_divided = is_part || model.is_divided();
-        let divided = self.meter_by(filter, Vec::new(), cells.as_ref(), groups, since);
+        let divided = self.meter_by(filter, By::default(), cells.as_ref(), groups, since);
         let divided = divided.filter(|_| is_divided);
-        let whole = self.meter_by(filter, Vec::new(), None, None, since);
+        let whole = self.meter_by(filter, By::default(), None, None, since);
         let whole = whole.filter(|_| is_part && cells.is_some_and(|of| of.has_whole));
+        divided.into_iter().chain(whole)
+    }
+
+    /// Returns the meters by which alerts watch its usage in the groups of some properties: that of what its model
+    /// rates, and that of all usage where the model rates it beside its cells; none of a fee.
+    pub(crate) fn watched_meters(
+        &self,
+        filter: Option<&Expression>,
+        keys: &[PropertyName],
+        since: u64,
+    ) -> impl Iterator<Item = Meter> {
+        let model = self.charge.model();
+        let (cells, groups) = (model.cells(), model.groups());
+        let by = || By { watched: keys, ..By::default() };
+        let divided = self.meter_by(filter, by(), cells.as_ref(), groups, since);
+        let has_whole = cells.is_some_and(|of| of.has_whole);
+        let whole = self.meter_by(filter, by(), None, None, since).filter(|_| has_whole);
         divided.into_iter().chain(whole)
     }
 
@@ -260,7 +286,7 @@ impl Price {
     fn meter_by(
         &self,
         filter: Option<&Expression>,
-        mut group_by: Vec<PropertyName>,
+        by: By<'_>,
         cells: Option<&DeclaredCells>,
         groups: Option<DeclaredGroups>,
         since: u64,
@@ -269,11 +295,16 @@ impl Price {
         let cells = cells.map(|of| Cells::new(of.dimensions.clone(), of.values.clone()));
         let cells = cells.unwrap_or_default();
         let (own, rated_by) = groups.map(|of| (of.group_by, of.rated_by)).unwrap_or_default();
+        let mut group_by = by.broken_down;
         group_by.extend(own);
         let meter = Meter::new(metric_id, filter.cloned(), group_by, cells, since);
         let meter = match rated_by {
             Some(property) => meter.rated_by(property),
             None => meter,
+        };
+        let meter = match by.watched {
+            [] => meter,
+            keys => meter.watched_by(keys),
         };
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
@@ -311,6 +342,7 @@ impl Price {
     pub(crate) fn grouping_meter(&self, filter: Option<&Expression>, since: u64) -> Option<Meter> {
         let model = self.charge.model();
         let by = vec![self.invoice_grouping_key.clone()?];
+        let by = By { broken_down: by, ..By::default() };
         self.meter_by(filter, by, model.cells().as_ref(), model.groups(), since)
     }
 

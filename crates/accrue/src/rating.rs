@@ -21,6 +21,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod until;
+mod watched;
 
 #[cfg(test)]
 pub(crate) use self::due::DueStep;
@@ -31,6 +32,7 @@ pub(crate) use self::{
     line::{Amounts, Line},
     running::{Moved, Running},
     step::apply_adjustment,
+    watched::{GroupValues, WatchedPrices},
 };
 use std::borrow::Cow;
 

@@ -265,6 +265,8 @@ impl Naming for Message {
             Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
                 of.alert.name(names);
             }
+            Body::GroupedCostExceeded(of) => of.alert.name(names),
+            Body::AlertDisabled(of) => of.alert.name(names),
             Body::CreditBalanceDepleted(of)
             | Body::CreditBalanceDropped(of)
             | Body::CreditBalanceRecovered(of) => of.alert.name(names),

@@ -32,7 +32,7 @@ pub(crate) use self::{
     event_block::{BlockEvent, EventBlock},
     event_key::{EventKeyEntry, EventSlot},
     figures::{Figures, Grouped},
-    group_figures::{GroupCells, GroupFigures, OtherGroups},
+    group_figures::{GroupCells, GroupFigures, KnownGroups, OtherGroups},
     hour::Hours,
     identity::identity,
     ingestion::{Content, StoredEvent},

@@ -40,6 +40,23 @@ test('alerts of a customer, by both ids', async () => {
   await assert.rejects(client.alerts.retrieve(depleted.id), Orb.ResourceNotFound);
 });
 
+test('alerts on the cost of groups', async () => {
+  const { subscription } = await newSubscription();
+  const grouped = await client.alerts.createForSubscription(subscription.id, {
+    type: 'cost_exceeded', currency: 'USD', thresholds: [{ value: 50 }], grouping_keys: ['team', 'region'],
+    threshold_overrides: [{ group_keys: ['team'], group_values: ['ml'], thresholds: [{ value: 200 }] }],
+  });
+  assert.deepEqual(grouped.grouping_keys, ['team', 'region']);
+  assert.deepEqual(grouped.threshold_overrides, [
+    { group_keys: ['team'], group_values: ['ml'], thresholds: [{ value: 200 }] },
+  ]);
+  const thresholds = [{ value: 60 }];
+  const kept = await client.alerts.update(grouped.id, { thresholds });
+  assert.deepEqual(kept.threshold_overrides, grouped.threshold_overrides);
+  const cleared = await client.alerts.update(grouped.id, { thresholds, threshold_overrides: [] });
+  assert.equal(cleared.threshold_overrides, null);
+});
+
 test('alerts of a subscription and of its plan', async () => {
   const { plan, metric, subscription } = await newSubscription();
   const cost = await client.alerts.createForSubscription(subscription.id, {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client, newClient } from './client.mjs';
-import { instant, newCustomer, newItem, newSubscription, unique } from './fixtures.mjs';
+import { instant, newCustomer, newItem, newPlan, unique } from './fixtures.mjs';
 
 const TYPES = 'https://docs.withorb.com/reference/error-responses';
 
@@ -71,11 +71,7 @@ test('a path that is not served', async () => {
 
 // Status 404 with 400 in the body: the client of npm knows its own class by status 400 only.
 test('a feature that is not there', async () => {
-  const { subscription } = await newSubscription();
-  const grouped = client.alerts.createForSubscription(subscription.id, {
-    type: 'cost_exceeded', currency: 'USD', thresholds: [{ value: 1 }], grouping_keys: ['region'],
-  });
-  await fails(grouped, Orb.NotFoundError, '404-feature-not-available', 400);
+  await fails(newPlan({ status: 'draft' }), Orb.NotFoundError, '404-feature-not-available', 400);
 });
 
 test('a request that is too large', async () => {

@@ -152,6 +152,7 @@ TOLD = {
     "payment_method.created",
     "subscription.created",
     "subscription.ended",
+    "subscription.grouped_cost_exceeded",
     "subscription.usage_exceeded",
 }
 
@@ -483,6 +484,19 @@ class Suite(unittest.TestCase):
         self.assertTrue(alerts.enable(cost.id, subscription_id=subscription.id).enabled)
         reached = [row.id for row in alerts.list(subscription_id=subscription.id, limit=1)]
         self.assertCountEqual(reached, [usage.id, cost.id])
+        by_region = alerts.create_for_subscription(
+            subscription.id,
+            type="cost_exceeded",
+            currency="USD",
+            thresholds=[{"value": 1}],
+            grouping_keys=["region"],
+            threshold_overrides=[{"group_values": ["us"], "thresholds": []}],
+        )
+        self.assertEqual(by_region.grouping_keys, ["region"])
+        (silent,) = by_region.threshold_overrides
+        self.assertEqual((silent.group_values, silent.thresholds, silent.group_keys), (["us"], [], None))
+        plain = alerts.update(by_region.id, thresholds=[{"value": 2}], threshold_overrides=[])
+        self.assertIsNone(plain.threshold_overrides)
 
         intervals = [it.price for it in subscription.price_intervals]
         fixed = next(it for it in intervals if it.fixed_price_quantity is not None)
@@ -1061,9 +1075,7 @@ class Suite(unittest.TestCase):
         CLIENT.items.archive(item.id)
         external = unique("customer")
         customer = new_customer(external_customer_id=external)
-        plan = new_plan(new_metric())
-        subscription = CLIENT.subscriptions.create(plan_id=plan.id, customer_id=customer.id)
-        grouped = {"thresholds": [{"value": 1}], "currency": "USD", "grouping_keys": ["region"]}
+        metric = new_metric()
         for kind, call in [
             (orb.OrbAuthenticationError, CLIENT.with_options(api_key="wrong").top_level.ping),
             (orb.RequestValidationError, lambda: CLIENT.items.create(name=7)),
@@ -1073,9 +1085,7 @@ class Suite(unittest.TestCase):
             (orb.URLNotFound, lambda: CLIENT.get("/nothing", cast_to=object)),
             (
                 orb.FeatureNotAvailable,
-                lambda: CLIENT.alerts.create_for_subscription(
-                    subscription.id, type="cost_exceeded", **grouped
-                ),
+                lambda: new_plan(metric, status="draft"),
             ),
         ]:
             with self.subTest(kind=kind.__name__), self.assertRaises(kind):

@@ -1,6 +1,6 @@
 //! Alerts on usage, cost and spend, and the messages that come of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use accrue::BackfillId;
 use bigdecimal::BigDecimal;
@@ -13,7 +13,15 @@ pub struct Alert {
     pub scope: Scope,
     pub condition: Condition,
     pub thresholds: Vec<BigDecimal>,
+    pub overrides: Vec<Override>,
     pub enabled: bool,
+}
+
+/// Thresholds that some groups have in place of those: of some keys, with these values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    pub of: BTreeMap<&'static str, &'static str>,
+    pub thresholds: Vec<BigDecimal>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +29,8 @@ pub enum Condition {
     Usage(At),
     Cost(&'static str),
     Spend(&'static str, BTreeSet<Filter>),
+    /// The cost of each group of some properties.
+    Groups(Vec<&'static str>, &'static str, BTreeSet<Filter>),
 }
 
 /// Which prices of a plan count.
@@ -53,7 +63,36 @@ impl Filter {
 impl Condition {
     /// Whether there can be only one of the two.
     pub(super) fn excludes(&self, other: &Self) -> bool {
-        self == other || matches!((self, other), (Self::Cost(_), Self::Cost(_)))
+        match (self, other) {
+            (Self::Cost(_), Self::Cost(_)) => true,
+            (Self::Groups(keys, unit, filters), Self::Groups(other, others, of)) => {
+                let sorted = |keys: &[&'static str]| BTreeSet::from_iter(keys.iter().copied());
+                sorted(keys) == sorted(other) && (unit, filters) == (others, of)
+            }
+            _ => self == other,
+        }
+    }
+
+    pub(super) fn is_on_groups(&self) -> bool {
+        matches!(self, Self::Groups(..))
+    }
+}
+
+impl Alert {
+    /// The thresholds of a group, by the values of some keys: those of the override that names the most of them, the
+    /// first of several.
+    pub(super) fn thresholds_of(&self, keys: &[&'static str], group: &[String]) -> &[BigDecimal] {
+        let is_for = |of: &&Override| {
+            let mut named = keys.iter().zip(group).filter(|(key, _)| of.of.contains_key(*key));
+            named.all(|(key, value)| of.of[key] == value)
+        };
+        let mut best: Option<&Override> = None;
+        for of in self.overrides.iter().filter(is_for) {
+            if best.is_none_or(|best| best.of.len() < of.of.len()) {
+                best = Some(of);
+            }
+        }
+        best.map_or(&self.thresholds, |of| &of.thresholds)
     }
 }
 
@@ -78,6 +117,12 @@ pub enum Body {
         new: BigDecimal,
         old: BigDecimal,
     },
+    GroupsExceeded {
+        alert: At,
+        groups: Vec<Group>,
+        period: Span,
+        cause: Cause,
+    },
     Exceeded {
         alert: At,
         before: Option<BigDecimal>,
@@ -86,6 +131,15 @@ pub enum Body {
         period: Span,
         cause: Cause,
     },
+}
+
+/// A group that has come to a threshold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub values: Vec<String>,
+    pub before: Option<BigDecimal>,
+    pub after: BigDecimal,
+    pub thresholds: Vec<BigDecimal>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -164,9 +164,9 @@ impl Bench {
             Step::CreateAlert { on, terms, thresholds } => {
                 self.create_alert(*on, terms, thresholds);
             }
-            Step::UpdateAlert { alert, thresholds, filters } => {
+            Step::UpdateAlert { alert, thresholds, filters, overrides } => {
                 if let Some(alert) = nth(*alert, self.alerts.len()) {
-                    self.update_alert(alert, thresholds, filters.as_ref());
+                    self.update_alert(alert, thresholds, filters.as_ref(), overrides.as_deref());
                 }
             }
             Step::Enable(alert) | Step::Disable(alert) => {

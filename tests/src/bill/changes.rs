@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use accrue::{
-    ErrorKind, PricingUnit,
-    alert::{AlertUpdate, NewAlert, NewCondition},
+    ErrorKind, PricingUnit, PropertyName,
+    alert::{AlertUpdate, NewAlert, NewCondition, ThresholdOverride, Thresholds},
     price::PriceFilter,
 };
 use pollster::block_on;
 
-use super::{Alert, Bench, Condition, Filter, Named, Scope, Terms};
+use super::{
+    Alert, Bench, Condition, Filter, Named, Override, Scope, Terms, engine::decimal,
+    script::GroupSpec,
+};
 use crate::{
     script::On,
     world::{engine_thresholds, model_thresholds, nth},
@@ -28,6 +31,15 @@ impl Bench {
             Terms::Usage(metric) => Condition::Usage(metric % self.metrics.len()),
             Terms::Cost(unit) => Condition::Cost(unit.unwrap_or("USD")),
             Terms::Spend(unit, filters) => Condition::Spend(unit, self.known(plan, filters)),
+            Terms::Groups { keys, unit, filters, .. } => {
+                Condition::Groups(keys.clone(), unit, self.known(plan, filters))
+            }
+        };
+        let overrides = match (terms, scope) {
+            (Terms::Groups { keys, overrides, .. }, Scope::Subscription(_)) => {
+                known_overrides(keys, overrides)
+            }
+            _ => Vec::new(),
         };
         let unit = |unit: &str| PricingUnit::parse(unit).unwrap();
         let wanted = match &condition {
@@ -42,10 +54,16 @@ impl Bench {
                 currency: unit(currency),
                 price_filters: self.engine_filters(plan, filters),
             },
+            Condition::Groups(keys, currency, filters) => NewCondition::GroupedCostExceeded {
+                grouping_keys: keys.iter().map(|key| PropertyName::parse(*key).unwrap()).collect(),
+                currency: unit(currency),
+                price_filters: self.engine_filters(plan, filters),
+            },
         };
         // Ids of one millisecond have no order, and alerts that fire together are in that of ids.
         self.set(self.biller.now + 1_000);
-        let new = NewAlert { condition: wanted, thresholds: engine_thresholds(thresholds) };
+        let mut new = NewAlert::new(wanted, engine_thresholds(thresholds));
+        new.threshold_overrides = engine_overrides(&overrides);
         let account = &self.host.account;
         let call = match scope {
             Scope::Subscription(of) => account.create_subscription_alert(self.lives[of], new),
@@ -62,7 +80,7 @@ impl Bench {
         }
         self.alerts.push(created.unwrap().id);
         let thresholds = model_thresholds(thresholds);
-        self.biller.alerts.push(Alert { scope, condition, thresholds, enabled: true });
+        self.biller.alerts.push(Alert { scope, condition, thresholds, overrides, enabled: true });
         self.biller.configured(self.alerts.len() - 1);
     }
 
@@ -71,6 +89,7 @@ impl Bench {
         alert: usize,
         thresholds: &[&'static str],
         filters: Option<&BTreeSet<Filter>>,
+        overrides: Option<&[GroupSpec]>,
     ) {
         let mut after = self.biller.alerts[alert].clone();
         after.thresholds = model_thresholds(thresholds);
@@ -79,9 +98,17 @@ impl Bench {
             Scope::Plan(of) => of,
         };
         let mut update = AlertUpdate::from(engine_thresholds(thresholds));
-        if let (Condition::Spend(_, filters), Some(new)) = (&mut after.condition, filters) {
+        if let (Condition::Spend(_, filters) | Condition::Groups(_, _, filters), Some(new)) =
+            (&mut after.condition, filters)
+        {
             *filters = self.known(plan, new);
             update.price_filters = Some(self.engine_filters(plan, filters));
+        }
+        if let (Condition::Groups(keys, ..), Scope::Subscription(_), Some(new)) =
+            (&after.condition, &after.scope, overrides)
+        {
+            after.overrides = known_overrides(keys, new);
+            update.threshold_overrides = Some(engine_overrides(&after.overrides));
         }
         let call = self.host.account.update_alert(self.alerts[alert], update);
         let updated = block_on(call.into_future());
@@ -125,4 +152,30 @@ impl Bench {
     fn engine_filters(&self, plan: usize, filters: &BTreeSet<Filter>) -> Vec<PriceFilter> {
         filters.iter().map(|filter| filter.to_engine(&self.prices[plan], &self.items)).collect()
     }
+}
+
+/// The overrides that name keys of an alert, each group once.
+fn known_overrides(keys: &[&'static str], specs: &[GroupSpec]) -> Vec<Override> {
+    let mut known = Vec::<Override>::new();
+    for (named, thresholds) in specs {
+        let named = named.iter().map(|(key, value)| (keys[key % keys.len()], *value));
+        let (of, thresholds) = (named.collect(), model_thresholds(thresholds));
+        if known.iter().all(|other| other.of != of) {
+            known.push(Override { of, thresholds });
+        }
+    }
+    known
+}
+
+fn engine_overrides(overrides: &[Override]) -> Vec<ThresholdOverride> {
+    let of = |of: &Override| {
+        let thresholds = of.thresholds.iter().map(decimal);
+        let thresholds = (!of.thresholds.is_empty()).then(|| Thresholds::new(thresholds).unwrap());
+        ThresholdOverride {
+            group_keys: Some(of.of.keys().map(|key| PropertyName::parse(*key).unwrap()).collect()),
+            group_values: of.of.values().map(|value| (*value).to_owned()).collect(),
+            thresholds,
+        }
+    };
+    overrides.iter().map(of).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    PricingUnit, PropertyName, Timeframe, alert,
+    AlertId, PricingUnit, PropertyName, SubscriptionId, Timeframe, alert,
     cost::{Cost, CostQuery},
     usage::{UsageQuery, View},
     webhook,
@@ -12,8 +12,8 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Amounts, Bench, Body, Cause, Condition, Message, Span, When, current_slots, script::Ask, slots,
-    span,
+    Amounts, Bench, Body, Cause, Condition, Group, Message, Span, When, current_slots, script::Ask,
+    slots, span,
 };
 use crate::{host::micros, world::big, world::nth};
 
@@ -276,6 +276,7 @@ impl Bench {
             webhook::Body::UsageExceeded(of)
             | webhook::Body::CostExceeded(of)
             | webhook::Body::SpendExceeded(of) => self.exceeded(of, &message.body),
+            webhook::Body::GroupedCostExceeded(of) => self.groups_exceeded(of),
             _ => return None,
         };
         Some(Message { at: message.created_at.micros(), subscription, body })
@@ -287,6 +288,7 @@ impl Bench {
             Condition::Usage(_) => matches!(body, webhook::Body::UsageExceeded(_)),
             Condition::Cost(_) => matches!(body, webhook::Body::CostExceeded(_)),
             Condition::Spend(..) => matches!(body, webhook::Body::SpendExceeded(_)),
+            Condition::Groups(..) => false,
         };
         assert!(is_of_its_kind && of.alert.enabled, "{body:?}");
         assert_eq!(Some(&of.threshold), of.thresholds.last());
@@ -296,22 +298,46 @@ impl Bench {
             after: big(&of.value_after),
             thresholds: of.thresholds.iter().map(big).collect(),
             period: span(of.timeframe),
-            cause: match &of.cause {
-                alert::Cause::Event { idempotency_key, timestamp } => {
-                    Cause::Event(idempotency_key.to_string(), timestamp.micros())
-                }
-                alert::Cause::Configuration { alert_id } => {
-                    assert_eq!(*alert_id, of.alert.id);
-                    Cause::Configuration
-                }
-                alert::Cause::Subscription { subscription_id } => {
-                    assert_eq!(*subscription_id, of.subscription_id);
-                    Cause::Subscription
-                }
-                alert::Cause::Period { timestamp } => Cause::Period(timestamp.micros()),
-                alert::Cause::Backfill { backfill_id } => Cause::Backfill(*backfill_id),
-                other => panic!("{other:?} is not known here"),
-            },
+            cause: to_cause(&of.cause, of.alert.id, of.subscription_id),
         }
+    }
+
+    fn groups_exceeded(&self, of: &alert::GroupsExceeded) -> Body {
+        let alert = self.alerts.iter().position(|id| *id == of.alert.id).unwrap();
+        assert!(of.alert.enabled && self.biller.alerts[alert].condition.is_on_groups(), "{of:?}");
+        let group = |of: &alert::GroupExceeded| {
+            assert_eq!(Some(&of.threshold), of.thresholds.last());
+            Group {
+                values: of.group_values.clone(),
+                before: of.value_before.as_ref().map(big),
+                after: big(&of.value_after),
+                thresholds: of.thresholds.iter().map(big).collect(),
+            }
+        };
+        Body::GroupsExceeded {
+            alert,
+            groups: of.groups.iter().map(group).collect(),
+            period: span(of.timeframe),
+            cause: to_cause(&of.cause, of.alert.id, of.subscription_id),
+        }
+    }
+}
+
+fn to_cause(cause: &alert::Cause, alert: AlertId, subscription: SubscriptionId) -> Cause {
+    match cause {
+        alert::Cause::Event { idempotency_key, timestamp } => {
+            Cause::Event(idempotency_key.to_string(), timestamp.micros())
+        }
+        alert::Cause::Configuration { alert_id } => {
+            assert_eq!(*alert_id, alert);
+            Cause::Configuration
+        }
+        alert::Cause::Subscription { subscription_id } => {
+            assert_eq!(*subscription_id, subscription);
+            Cause::Subscription
+        }
+        alert::Cause::Period { timestamp } => Cause::Period(timestamp.micros()),
+        alert::Cause::Backfill { backfill_id } => Cause::Backfill(*backfill_id),
+        other => panic!("{other:?} is not known here"),
     }
 }

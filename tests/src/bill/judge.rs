@@ -7,12 +7,17 @@ use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{
     ActiveSubscriptions, Alert, At, Biller, Body, Cause, Condition, Instant, Message, Scope, Span,
-    fees::Due,
+    fees::Due, groups::Figures,
 };
 use crate::model::{AHEAD, Event, GRACE};
 
-/// A value before and after something.
-type Change = (Option<BigDecimal>, Option<BigDecimal>);
+/// Figures before and after something.
+type Change = (Figures, Figures);
+
+/// The figure of what has no groups.
+fn whole(value: Option<BigDecimal>) -> Figures {
+    value.into_iter().map(|value| (Vec::new(), value)).collect()
+}
 
 // Time.
 
@@ -82,11 +87,15 @@ impl Biller {
         let with_alerts: Vec<_> =
             moved.map(|(life, period)| (life, period, self.values(life, period))).collect();
         self.events.push(event);
-        for (life, period, before) in with_alerts {
-            let after = self.values(life, period);
-            for ((alert, before), (_, after)) in before.into_iter().zip(after) {
-                let cause = Cause::Event(key.clone(), at);
-                self.judge(self.now, alert, life, period, (before, after), cause);
+        for of_groups in [false, true] {
+            for (life, period, before) in with_alerts.clone() {
+                let after = self.values(life, period);
+                for ((alert, before), (_, after)) in before.into_iter().zip(after) {
+                    if self.alerts[alert].condition.is_on_groups() == of_groups {
+                        let cause = Cause::Event(key.clone(), at);
+                        self.judge(self.now, alert, life, period, (before, after), cause);
+                    }
+                }
             }
         }
     }
@@ -161,13 +170,12 @@ impl Biller {
         if end <= now {
             periods.extend(self.lives[life].period_until(end));
         }
-        for period in periods {
-            for alert in self.own_first(life) {
-                let earlier = before.period(period.0);
-                let earlier = earlier.and_then(|period| self.value(before, alert, period, now));
-                let value = self.value(&self.lives[life], alert, period, now);
-                self.judge(now, alert, life, period, (earlier, value), Cause::Subscription);
-            }
+        for (alert, period) in self.in_order(&self.own_first(life), periods) {
+            let earlier = before.period(period.0);
+            let earlier = earlier.map(|period| self.value(before, alert, period, now));
+            let value = self.value(&self.lives[life], alert, period, now);
+            let change = (earlier.unwrap_or_default(), value);
+            self.judge(now, alert, life, period, change, Cause::Subscription);
         }
     }
 
@@ -191,15 +199,14 @@ impl Biller {
             let oldest = of.oldest_judged(now);
             // A price's period may go on behind the span.
             let reach = (within.0, within.1.max(now + AHEAD + 1));
-            for period in of.periods(reach).into_iter().filter(|_| concerns(of.customer)) {
-                if period.0 < oldest || period.1 <= now - GRACE {
-                    continue;
-                }
-                for alert in self.own_first(life) {
-                    let earlier = before.value(&of, alert, period, now);
-                    let value = self.value(&of, alert, period, now);
-                    self.judge(now, alert, life, period, (earlier, value), cause.clone());
-                }
+            let mut periods = of.periods(reach);
+            periods.retain(|period| {
+                concerns(of.customer) && oldest <= period.0 && now - GRACE < period.1
+            });
+            for (alert, period) in self.in_order(&self.own_first(life), periods) {
+                let earlier = before.value(&of, alert, period, now);
+                let value = self.value(&of, alert, period, now);
+                self.judge(now, alert, life, period, (earlier, value), cause.clone());
             }
         }
     }
@@ -210,9 +217,27 @@ impl Biller {
         watching.sort_by_key(|alert| {
             let of = &self.alerts[*alert];
             let is_on_cost = !matches!(of.condition, Condition::Usage(_));
-            (is_on_cost, matches!(of.scope, Scope::Plan(_)), *alert)
+            let is_on_groups = of.condition.is_on_groups();
+            (is_on_cost, is_on_groups, matches!(of.scope, Scope::Plan(_)), *alert)
         });
         watching
+    }
+
+    /// Alerts in periods, in the order in which they are judged: those on groups behind all others.
+    fn in_order(
+        &self,
+        alerts: &[At],
+        periods: impl IntoIterator<Item = Span, IntoIter: Clone>,
+    ) -> Vec<(At, Span)> {
+        let periods = periods.into_iter();
+        let of = |of_groups: bool| {
+            let is_of = move |alert: &At| self.alerts[*alert].condition.is_on_groups() == of_groups;
+            let own: Vec<_> = alerts.iter().copied().filter(is_of).collect();
+            periods
+                .clone()
+                .flat_map(move |period| own.clone().into_iter().map(move |alert| (alert, period)))
+        };
+        of(false).chain(of(true)).collect()
     }
 
     /// The billing period that holds now, and one that begins so soon that its events are taken.
@@ -248,28 +273,26 @@ impl Biller {
             let is_of_plan = matches!(alert.scope, Scope::Plan(_));
             match alert.condition {
                 Condition::Usage(metric) => (0, metric, is_of_plan, *index),
+                Condition::Groups(..) => (2, 0, is_of_plan, *index),
                 _ => (1, 0, is_of_plan, *index),
             }
         });
         watching.into_iter().map(|(index, _)| index).collect()
     }
 
-    fn values(&self, life: At, period: Span) -> Vec<(At, Option<BigDecimal>)> {
+    fn values(&self, life: At, period: Span) -> Vec<(At, Figures)> {
         let value = |alert| (alert, self.value(&self.lives[life], alert, period, self.now));
         self.watching(life).into_iter().map(value).collect()
     }
 
     /// What a billing period has come to until an instant; none before the first event or fee.
-    fn value(
-        &self,
-        of: &ActiveSubscriptions,
-        alert: At,
-        period: Span,
-        until: Instant,
-    ) -> Option<BigDecimal> {
+    fn value(&self, of: &ActiveSubscriptions, alert: At, period: Span, until: Instant) -> Figures {
         let (unit, filters) = match &self.alerts[alert].condition {
             Condition::Usage(metric) => {
-                return self.metrics[*metric].figure(self.events_of(of.customer, period));
+                return whole(self.metrics[*metric].figure(self.events_of(of.customer, period)));
+            }
+            Condition::Groups(keys, unit, filters) => {
+                return self.groups(of, period, (keys, unit, filters));
             }
             Condition::Cost(unit) => (unit, None),
             Condition::Spend(unit, filters) => (unit, Some(filters)),
@@ -293,22 +316,24 @@ impl Biller {
                 value = Some(value.unwrap_or_default() + part * &worth);
             }
         }
-        value
+        whole(value)
     }
 
     /// Judges alerts on the values that there are now: in the period that holds now, and in one that
     /// begins so soon that its events are taken already.
     fn judge_at_once(&mut self, alerts: &[At], life: At, cause: &Cause) {
         let now = self.now;
-        for period in self.soon(life) {
-            for alert in alerts {
-                let value = self.value(&self.lives[life], *alert, period, now);
-                let known = self.messages.len();
-                self.judge(now, *alert, life, period, (None, value.clone()), cause.clone());
-                for message in &mut self.messages[known..] {
-                    if let Body::Exceeded { before, .. } = &mut message.body {
-                        before.clone_from(&value);
+        for (alert, period) in self.in_order(alerts, self.soon(life)) {
+            let value = self.value(&self.lives[life], alert, period, now);
+            let known = self.messages.len();
+            self.judge(now, alert, life, period, (Figures::new(), value), cause.clone());
+            for message in &mut self.messages[known..] {
+                match &mut message.body {
+                    Body::Exceeded { before, after, .. } => *before = Some(after.clone()),
+                    Body::GroupsExceeded { groups, .. } => {
+                        groups.iter_mut().for_each(|of| of.before = Some(of.after.clone()));
                     }
+                    _ => {}
                 }
             }
         }
@@ -324,6 +349,14 @@ impl Biller {
         (before, after): Change,
         cause: Cause,
     ) {
+        if self.alerts[alert].condition.is_on_groups() {
+            let groups = self.cross_groups(alert, life, period, (&before, after));
+            if !groups.is_empty() {
+                self.tell(at, life, Body::GroupsExceeded { alert, groups, period, cause });
+            }
+            return;
+        }
+        let [before, after] = [before, after].map(|of| of.into_values().next());
         let Some(after) = after else { return };
         let place = (alert, life, period.0);
         let known = &self.alerts[alert].thresholds;

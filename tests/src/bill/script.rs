@@ -22,13 +22,30 @@ pub use crate::script::When;
 #[derive(Clone, Debug)]
 pub enum Step {
     Subscribe(Subscribe),
-    Cancel { life: usize, how: Cancel },
+    Cancel {
+        life: usize,
+        how: Cancel,
+    },
     Unschedule(usize),
-    Quantity { life: usize, fee: usize, quantity: u32, timing: Timing },
+    Quantity {
+        life: usize,
+        fee: usize,
+        quantity: u32,
+        timing: Timing,
+    },
     Use(Vec<EventSpec>),
     Pause(Pause),
-    CreateAlert { on: On, terms: Terms, thresholds: Vec<&'static str> },
-    UpdateAlert { alert: usize, thresholds: Vec<&'static str>, filters: Option<BTreeSet<Filter>> },
+    CreateAlert {
+        on: On,
+        terms: Terms,
+        thresholds: Vec<&'static str>,
+    },
+    UpdateAlert {
+        alert: usize,
+        thresholds: Vec<&'static str>,
+        filters: Option<BTreeSet<Filter>>,
+        overrides: Option<Vec<GroupSpec>>,
+    },
     Enable(usize),
     Disable(usize),
     Ask(Ask),
@@ -56,12 +73,21 @@ pub struct Subscribe {
 /// When a life begins, in microseconds from now.
 pub type Life = i64;
 
-/// What an alert watches: a metric, the cost, or the spend in a unit.
+/// The values of some keys of an alert, and the thresholds of those groups.
+pub type GroupSpec = (Vec<(usize, &'static str)>, Vec<&'static str>);
+
+/// What an alert watches: a metric, the cost, the spend in a unit, or the cost of groups.
 #[derive(Clone, Debug)]
 pub enum Terms {
     Usage(usize),
     Cost(Option<&'static str>),
     Spend(&'static str, BTreeSet<Filter>),
+    Groups {
+        keys: Vec<&'static str>,
+        unit: &'static str,
+        filters: BTreeSet<Filter>,
+        overrides: Vec<GroupSpec>,
+    },
 }
 
 /// A question about a timeframe, or about the current billing period.
@@ -257,10 +283,42 @@ pub(crate) fn create_alert() -> impl Strategy<Value = Step> {
     })
 }
 
+fn overrides() -> impl Strategy<Value = Vec<GroupSpec>> {
+    let value = select(&["a", "b", "1", "", "true", "false", "2", "2.5"][..]);
+    let thresholds = prop_oneof![1 => Just(Vec::new()), 2 => values()];
+    vec((vec((0_usize..3, value), 1..3), thresholds), 0..4)
+}
+
+/// An alert on groups of what events have, which are few, or on those of a property that none has.
+fn create_grouped() -> impl Strategy<Value = Step> {
+    let keys = subsequence(&["region", "flag", "p", "none"][..], 1..=3).prop_shuffle();
+    let filters = prop_oneof![2 => Just(BTreeSet::new()), 1 => filters()];
+    let terms =
+        (keys, unit(), filters, overrides()).prop_map(|(keys, unit, filters, overrides)| {
+            Terms::Groups { keys, unit, filters, overrides }
+        });
+    (on(), terms, values()).prop_map(|(on, terms, thresholds)| Step::CreateAlert {
+        on,
+        terms,
+        thresholds,
+    })
+}
+
 /// Scripts about alerts on cost.
 pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
-    let update = (any::<usize>(), values(), option::weighted(0.3, filters()))
-        .prop_map(|(alert, thresholds, filters)| Step::UpdateAlert { alert, thresholds, filters });
+    let update = (
+        any::<usize>(),
+        values(),
+        option::weighted(0.3, filters()),
+        option::weighted(0.3, overrides()),
+    );
+    let update = update.prop_map(|(alert, thresholds, filters, overrides)| Step::UpdateAlert {
+        alert,
+        thresholds,
+        filters,
+        overrides,
+    });
+    let create_alert = || prop_oneof![2 => create_alert(), 1 => create_grouped()];
     let step = prop_oneof![
         2 => subscribe(),
         2 => cancel(),

@@ -238,6 +238,7 @@ impl Bench {
                     bill::Condition::Usage(_) => "subscription.usage_exceeded",
                     bill::Condition::Cost(_) => "subscription.cost_exceeded",
                     bill::Condition::Spend(..) => "subscription.spend_exceeded",
+                    bill::Condition::Groups(..) => "subscription.grouped_cost_exceeded",
                 };
                 expected.push((event.key.clone(), kind));
             }

@@ -181,6 +181,11 @@ fn of_alerts(scene: &Scene) -> Vec<Case> {
         "type": "usage_exceeded", "metric_id": metric, "thresholds": [{"value": 2}],
     });
     let cost = json!({"type": "cost_exceeded", "thresholds": [{"value": 1}]});
+    let grouped = json!({
+        "type": "cost_exceeded", "thresholds": [{"value": 1}], "currency": "USD",
+        "grouping_keys": ["region"],
+        "threshold_overrides": [{"group_values": ["eu"], "thresholds": []}],
+    });
     let changed = json!({"thresholds": [{"value": 4}]});
     let null = Value::Null;
     vec![
@@ -203,6 +208,12 @@ fn of_alerts(scene: &Scene) -> Vec<Case> {
             "POST /alerts/subscription_id/{subscription_id}",
             format!("/alerts/subscription_id/{subscription}"),
             &cost,
+            201,
+        ),
+        case(
+            "POST /alerts/subscription_id/{subscription_id}",
+            format!("/alerts/subscription_id/{subscription}"),
+            &grouped,
             201,
         ),
         case(

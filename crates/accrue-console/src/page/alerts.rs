@@ -1,5 +1,7 @@
 //! Alerts of a subscription: made with a view of the billing period before, and deleted.
 
+use std::fmt::Display;
+
 use accrue::{
     Account, AlertId, Decimal, Error, ErrorKind, ListFilter, PageRequest, SubscriptionId,
     Timeframe, Timestamp,
@@ -329,9 +331,9 @@ pub(super) fn alert_table(
         @for alert in alerts {
             @let id = alert.id.to_string();
             tr id=(format!("alert-{id}")) {
-                th scope="row" { code { (alert.condition.alert_type()) } }
+                th scope="row" { code { (alert.condition.alert_type()) } (by(alert)) }
                 td { @if alert.enabled { (chip(Standing::Good, "Enabled")) } @else { (chip(Standing::Off, "Disabled")) } }
-                td.number { (values(alert.threshold_values())) }
+                td.number { (values(alert.threshold_values())) (overrides(alert)) }
                 td { (time::instant(alert.created_at)) }
                 td { @if is_own(alert) { (form::button(visit, &delete(&id), "Delete", "quiet")) } @else { "–" } }
             }
@@ -351,6 +353,34 @@ pub(super) fn alert_table(
         Text("Actions"),
     ];
     table("Alerts, newest first", &head, &rows)
+}
+
+/// Shows what an alert groups usage by.
+fn by(alert: &Alert) -> Markup {
+    let keys: Vec<_> = alert.condition.grouping_keys().iter().map(ToString::to_string).collect();
+    html! { @if !keys.is_empty() { " by " (keys.join(", ")) } }
+}
+
+/// Shows the thresholds that some groups have in place of those of their alert.
+fn overrides(alert: &Alert) -> Markup {
+    html! {
+        @for of in &alert.threshold_overrides {
+            @let keys = of.group_keys.as_deref().unwrap_or(alert.condition.grouping_keys());
+            br;
+            (group(keys, &of.group_values)) ": "
+            @if of.threshold_values().is_empty() { "never" } @else { (values(of.threshold_values())) }
+        }
+    }
+}
+
+/// Names a group by its keys and their values.
+pub(super) fn group(keys: &[impl Display], values: &[String]) -> String {
+    let pairs = keys.iter().zip(values);
+    let pairs = pairs.map(|(key, value)| match value.as_str() {
+        "" => format!("{key} empty"),
+        value => format!("{key} {value}"),
+    });
+    pairs.collect::<Vec<_>>().join(", ")
 }
 
 fn values(values: &[Decimal]) -> String {

@@ -5,18 +5,22 @@
 
 use accrue::{
     Decimal, PricingUnit, Timestamp,
-    alert::{Alert, BalanceCrossed, Cause, Condition, Exceeded},
+    alert::{Alert, AlertDisabled, BalanceCrossed, Cause, Condition, Exceeded, GroupsExceeded},
     webhook::{Body, Message},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::alerts::group;
 use crate::{
     site::query,
     view::{
         number::{grouped, money},
-        part::facts,
+        part::{
+            Column::{Number, Text},
+            facts, table,
+        },
         time,
     },
     visit::Visit,
@@ -46,8 +50,19 @@ struct Properties {
     evaluated_amount: Option<String>,
     amount_threshold: Option<String>,
     balance_threshold: Option<String>,
+    grouping_keys: Option<Vec<String>>,
+    groups: Option<Vec<ToldGroup>>,
+    cardinality: Option<u64>,
+    cardinality_limit: Option<u64>,
     timeframe_start: Option<String>,
     timeframe_end: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ToldGroup {
+    group_values: Vec<String>,
+    amount_threshold: String,
+    evaluated_amount: String,
 }
 
 #[derive(Deserialize)]
@@ -100,16 +115,45 @@ pub(super) fn why(visit: &Visit, payload: &str) -> Markup {
     if let Some(path) = subscription {
         rows.push(("Subscription", html! { a href=(path) { "Show the subscription" } }));
     }
-    section(&rows)
+    if let (Some(count), Some(most)) = (of.cardinality, of.cardinality_limit) {
+        rows.extend(too_many(count, most));
+        return section("Why it is disabled", &rows, &html! {});
+    }
+    let keys = of.grouping_keys.unwrap_or_default();
+    let row = |of: ToldGroup| {
+        let figures = [&of.evaluated_amount, &of.amount_threshold].map(|text| figure(text, unit));
+        group_row(&group(&keys, &of.group_values), &figures)
+    };
+    let groups: Vec<_> = of.groups.unwrap_or_default().into_iter().map(row).collect();
+    section("Why it fired", &rows, &group_table(&groups, &[]))
 }
 
-fn section(rows: &[(&str, Markup)]) -> Markup {
+fn section(title: &str, rows: &[(&str, Markup)], more: &Markup) -> Markup {
     html! {
         section aria-labelledby="why-title" {
-            h2 id="why-title" { "Why it fired" }
+            h2 id="why-title" { (title) }
             (facts(rows))
+            (more)
         }
     }
+}
+
+fn group_row(name: &str, figures: &[String]) -> Markup {
+    html! { tr { th scope="row" { (name) } @for figure in figures { td.number { (figure) } } } }
+}
+
+/// Shows groups that fired, with what they cost before where that is known; nothing where there are none.
+fn group_table(rows: &[Markup], before: &[&'static str]) -> Markup {
+    if rows.is_empty() {
+        return html! {};
+    }
+    let head = [Text("Group")].into_iter().chain(before.iter().copied().map(Number));
+    let head: Vec<_> = head.chain([Number("Cost"), Number("Threshold")]).collect();
+    table("Groups that fired", &head, &html! { @for row in rows { (row) } })
+}
+
+fn too_many(count: u64, most: u64) -> [(&'static str, Markup); 2] {
+    [("Groups", html! { (count) }), ("Groups at most", html! { (most) })]
 }
 
 /// Writes a figure as people read it, with its unit; as it is where it is no number.
@@ -132,12 +176,39 @@ pub(super) fn of_message(visit: &Visit, message: &Message) -> Markup {
         Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
             exceeded(visit, of, customer)
         }
+        Body::GroupedCostExceeded(of) => return groups_exceeded(visit, of, customer),
+        Body::AlertDisabled(of) => return disabled(visit, of, customer),
         Body::CreditBalanceDepleted(of)
         | Body::CreditBalanceDropped(of)
         | Body::CreditBalanceRecovered(of) => crossed(visit, of),
         _ => return html! {},
     };
-    section(&rows)
+    section("Why it fired", &rows, &html! {})
+}
+
+fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>) -> Markup {
+    let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
+    let mut rows = vec![watches(&of.alert, &path)];
+    rows.push(("Counted from (UTC)", time::instant(of.timeframe.start())));
+    rows.push(("Counted to (UTC)", time::instant(of.timeframe.end())));
+    rows.push(("Caused by", cause(visit, &of.cause)));
+    rows.extend(whose(visit, customer, &path));
+    let keys = of.alert.condition.grouping_keys();
+    let write = |number: &Decimal| written(&of.alert, number);
+    let groups = of.groups.iter().map(|of| {
+        let before = of.value_before.as_ref().map_or_else(|| "Nothing yet".to_owned(), write);
+        let figures = [before, write(&of.value_after), write(&of.threshold)];
+        group_row(&group(keys, &of.group_values), &figures)
+    });
+    section("Why it fired", &rows, &group_table(&groups.collect::<Vec<_>>(), &["Before"]))
+}
+
+fn disabled(visit: &Visit, of: &AlertDisabled, customer: Option<String>) -> Markup {
+    let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
+    let mut rows = vec![watches(&of.alert, &path)];
+    rows.extend(too_many(of.cardinality, of.cardinality_limit));
+    rows.extend(whose(visit, customer, &path));
+    section("Why it is disabled", &rows, &html! {})
 }
 
 fn exceeded(visit: &Visit, of: &Exceeded, customer: Option<String>) -> Vec<(&'static str, Markup)> {
@@ -147,12 +218,18 @@ fn exceeded(visit: &Visit, of: &Exceeded, customer: Option<String>) -> Vec<(&'st
     rows.push(("Counted from (UTC)", time::instant(of.timeframe.start())));
     rows.push(("Counted to (UTC)", time::instant(of.timeframe.end())));
     rows.push(("Caused by", cause(visit, &of.cause)));
-    if let Some(id) = customer {
-        let path = visit.in_account(&["customers", &id]);
-        rows.push(("Customer", html! { a href=(path) { "Show the customer" } }));
-    }
-    rows.push(("Subscription", html! { a href=(path) { "Show the subscription" } }));
+    rows.extend(whose(visit, customer, &path));
     rows
+}
+
+/// Returns the ways to a subscription, and to its customer where that is known.
+fn whose(visit: &Visit, customer: Option<String>, path: &str) -> Vec<(&'static str, Markup)> {
+    let customer = customer.map(|id| {
+        let path = visit.in_account(&["customers", &id]);
+        ("Customer", html! { a href=(path) { "Show the customer" } })
+    });
+    let subscription = ("Subscription", html! { a href=(path) { "Show the subscription" } });
+    customer.into_iter().chain([subscription]).collect()
 }
 
 fn crossed(visit: &Visit, of: &BalanceCrossed) -> Vec<(&'static str, Markup)> {
@@ -170,19 +247,9 @@ fn figures(
     (before, after): (Option<&Decimal>, &Decimal),
     threshold: Option<&Decimal>,
 ) -> Vec<(&'static str, Markup)> {
-    let unit = match &alert.condition {
-        Condition::CostExceeded { currency } | Condition::SpendExceeded { currency, .. } => {
-            Some(currency)
-        }
-        other => other.ledger(),
-    };
-    let write = |number: &Decimal| match unit {
-        Some(unit) => money(number, unit),
-        None => grouped(number),
-    };
-    let link = format!("{path}#alert-{}", alert.id);
+    let write = |number: &Decimal| written(alert, number);
     let mut rows = vec![
-        ("Watches", html! { a href=(link) { code { (alert.condition.alert_type()) } } }),
+        watches(alert, path),
         ("Before", html! { (before.map_or_else(|| "Nothing yet".to_owned(), write)) }),
         ("After", html! { (write(after)) }),
     ];
@@ -190,6 +257,25 @@ fn figures(
         rows.push(("Threshold", html! { (write(threshold)) }));
     }
     rows
+}
+
+fn watches(alert: &Alert, path: &str) -> (&'static str, Markup) {
+    let link = format!("{path}#alert-{}", alert.id);
+    ("Watches", html! { a href=(link) { code { (alert.condition.alert_type()) } } })
+}
+
+/// Writes a figure of an alert, with its unit.
+fn written(alert: &Alert, number: &Decimal) -> String {
+    let unit = match &alert.condition {
+        Condition::CostExceeded { currency }
+        | Condition::SpendExceeded { currency, .. }
+        | Condition::GroupedCostExceeded { currency, .. } => Some(currency),
+        other => other.ledger(),
+    };
+    match unit {
+        Some(unit) => money(number, unit),
+        None => grouped(number),
+    }
 }
 
 fn cause(visit: &Visit, cause: &Cause) -> Markup {

@@ -1,8 +1,8 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit,
-    alert::{NewAlert, Thresholds},
+    Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit, PropertyName,
+    alert::{NewAlert, ThresholdOverride, Thresholds},
     person::Role,
     webhook::{
         Answer, AttemptReport, DeliveryOrder, Endpoint, EndpointUrl, EventTypes, Message,
@@ -197,6 +197,65 @@ fn a_message_of_an_alert_says_why_it_fired() {
     assert!(page.contains("6.0000000000001\u{a0}USD") && page.contains("&lt;i&gt; USD"));
     assert_eq!(page.matches("<script").count(), 1);
     assert!(page.contains("/subscriptions/%3Cb%3E%2F..%2Fx"));
+}
+
+#[test]
+fn a_message_of_groups_says_which_ones_fired() {
+    let page = message_page(
+        r#"{"type":"subscription.grouped_cost_exceeded","subscription":{"id":"sub-1"},
+        "properties":{"alert_configuration":{"id":"alert-1","type":"cost_exceeded","currency":"USD"},
+        "grouping_keys":["team","region"],"groups":[
+        {"group_values":["ml","<b>"],"amount_threshold":"5","evaluated_amount":"6.10"},
+        {"group_values":["web",""],"amount_threshold":"5","evaluated_amount":"7"}]}}"#,
+    );
+    for text in [
+        "Why it fired",
+        "team ml, region &lt;b&gt;",
+        "team web, region empty",
+        "6.10\u{a0}USD",
+        "7.00\u{a0}USD",
+        "5.00\u{a0}USD",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let page = message_page(
+        r#"{"type":"subscription.alert_disabled","subscription":{"id":"sub-1"},
+        "properties":{"alert_configuration":{"id":"alert-1","type":"cost_exceeded","currency":"USD"},
+        "cardinality":1001,"cardinality_limit":1000,"reason":"system_cardinality_limit"}}"#,
+    );
+    assert!(page.contains("Why it is disabled") && page.contains(">1001<"), "{page}");
+}
+
+#[test]
+fn an_alert_on_groups_is_shown_and_its_message_that_waits() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    let key = |text| PropertyName::parse(text).unwrap();
+    let (usd, at) = (PricingUnit::parse("USD").unwrap(), Thresholds::new([Decimal::from(7)]));
+    let mut new = NewAlert::grouped_cost_exceeded([key("team"), key("region")], usd, at.unwrap());
+    let of = |group_keys, values: &[&str], thresholds| ThresholdOverride {
+        group_keys,
+        group_values: values.iter().map(|value| (*value).to_owned()).collect(),
+        thresholds,
+    };
+    let two = Thresholds::new([Decimal::from(2)]).unwrap();
+    new.threshold_overrides =
+        vec![of(Some(vec![key("team")]), &["ml"], Some(two)), of(None, &["ml", "eu"], None)];
+    block_on(desk.account.create_subscription_alert(subscription, new).into_future()).unwrap();
+    let session = desk.session_of(Role::Read);
+    let page = desk.get(&format!("/a/acme/subscriptions/{subscription}"), Some(&session)).body;
+    for text in ["by team, region", "team ml: 2", "team ml, region eu: never"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    desk.event("event-2", customer, 100);
+    let all = PageRequest::first_of_messages(100).unwrap();
+    let waiting = block_on(desk.account.list_messages(&all)).unwrap().data;
+    let kind = "subscription.grouped_cost_exceeded";
+    let message = waiting.iter().find(|of| of.message_type() == kind).unwrap();
+    let page = desk.get(&format!("/a/acme/messages/{}", message.id), Some(&session)).body;
+    for text in ["team empty, region empty", "6.00\u{a0}USD", "7.00\u{a0}USD"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<Alert>()
         .run(|request| Box::pin(fetch(request))),
     Operation::put("/alerts/{alert_configuration_id}", "alerts.update", "update-alert")
-        .summary("Replaces the thresholds of an alert, and the price filters of one on spend.")
+        .summary("Replaces the thresholds of an alert, and the price filters and overrides of one that has such.")
         .body::<UpdateAlert>()
         .answers::<Alert>()
         .run(|request| Box::pin(update(request))),

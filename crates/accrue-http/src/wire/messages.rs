@@ -1,5 +1,6 @@
 //! Payloads of webhook messages (wire 6.8, invoicing 17).
 
+mod alerts;
 mod dunning;
 mod previous;
 mod properties;
@@ -118,7 +119,12 @@ impl About {
             return Some(Self::PaymentMethod(PaymentMethod::from(&**payment_method)));
         }
         if let (Some(of), Some(_)) = (&message.subscription, body.subscription_id()) {
-            let is_small = matches!(body, Body::InvoicingThresholdExceeded { .. });
+            let is_small = matches!(
+                body,
+                Body::InvoicingThresholdExceeded { .. }
+                    | Body::GroupedCostExceeded(_)
+                    | Body::AlertDisabled(_)
+            );
             let of = match style {
                 _ if is_small => {
                     let summary = SubscriptionSummary::of(of, related, now);

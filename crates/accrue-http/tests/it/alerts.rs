@@ -90,7 +90,9 @@ fn plain(alert: &Value) -> Value {
         "subscription": null,
         "metric": null,
         "currency": null,
+        "grouping_keys": null,
         "price_filters": null,
+        "threshold_overrides": null,
         "balance_alert_status": null,
     })
 }
@@ -276,25 +278,6 @@ fn wire_1_3_what_is_wrong_with_an_alert_is_listed() {
     check(on_cost, &["/price_filters"]);
     let no_price = filter("price_id", json!(["none"]));
     setting.host.post(&path, no_price).error(404, "404-resource-not-found");
-}
-
-#[test]
-fn wire_1_3_alerts_on_groups_are_not_available() {
-    let setting = setting();
-    let path = format!("/v1/alerts/subscription_id/{}", setting.subscription);
-    let check = |name: &str, value: Value| {
-        let mut new = json!({"type": "cost_exceeded", "thresholds": [{"value": 1}]});
-        new[name] = value;
-        setting.host.post(&path, new).error(404, "404-feature-not-available");
-    };
-    check("grouping_keys", json!(["region"]));
-    let alert = setting.on_subscription(setting.usage());
-    let update = json!({
-        "thresholds": [{"value": 1}],
-        "threshold_overrides": [{"group_values": ["a"], "thresholds": []}],
-    });
-    let refused = setting.host.put(&self::path(&alert), update);
-    refused.error(404, "404-feature-not-available");
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod events;
 mod failures;
 mod faults;
 mod fields_without_a_value;
+mod grouped_alerts;
 mod heads;
 mod idempotency;
 mod idempotency_keys;

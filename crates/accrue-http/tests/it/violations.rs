@@ -154,7 +154,7 @@ fn wire_1_3_overrides_of_thresholds_need_groups() {
     check(&alert(Value::Null), &["/threshold_overrides"]);
     check(&alert(json!([])), &["/threshold_overrides"]);
     check(&alert(json!("a")), &["/grouping_keys"]);
-    unavailable(&alert(json!(["a"])));
+    alert(json!(["a"])).error(404, "404-resource-not-found");
 }
 
 #[test]

@@ -1,9 +1,12 @@
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Currency, Decimal, MetricId, PricingUnit,
+    Currency, Decimal, MetricId, PricingUnit, PropertyName,
+    meter::Meter,
     price::{Price, PriceFilter, Worth},
-    rating::{Amounts, Running},
+    rating::{Amounts, RateCard, Running, WatchedPrices},
 };
 
 /// Condition that an alert watches (§2.1).
@@ -25,6 +28,16 @@ pub enum Condition {
     /// Cost of the billing period before adjustments and credits, at or above a threshold:
     /// `spend_exceeded` (wire 1.4).
     SpendExceeded {
+        /// The currency or pricing unit that the cost is in.
+        currency: PricingUnit,
+        /// Filters of the prices that count: a price must pass all of them.
+        price_filters: Vec<PriceFilter>,
+    },
+    /// Cost of the usage of each group in the billing period, by the prices alone, at or above a threshold:
+    /// `cost_exceeded` with grouping keys (subscriptions 8).
+    GroupedCostExceeded {
+        /// Properties of events whose values tell the groups apart.
+        grouping_keys: Vec<PropertyName>,
         /// The currency or pricing unit that the cost is in.
         currency: PricingUnit,
         /// Filters of the prices that count: a price must pass all of them.
@@ -53,7 +66,7 @@ impl Condition {
     pub const fn alert_type(&self) -> &'static str {
         match self {
             Self::UsageExceeded { .. } => "usage_exceeded",
-            Self::CostExceeded { .. } => "cost_exceeded",
+            Self::CostExceeded { .. } | Self::GroupedCostExceeded { .. } => "cost_exceeded",
             Self::SpendExceeded { .. } => "spend_exceeded",
             Self::CreditBalanceDepleted { .. } => "credit_balance_depleted",
             Self::CreditBalanceDropped { .. } => "credit_balance_dropped",
@@ -77,15 +90,74 @@ impl Condition {
             Self::CreditBalanceDepleted { currency }
             | Self::CreditBalanceDropped { currency }
             | Self::CreditBalanceRecovered { currency } => Some(currency),
-            Self::UsageExceeded { .. } | Self::CostExceeded { .. } | Self::SpendExceeded { .. } => {
-                None
-            }
+            Self::UsageExceeded { .. }
+            | Self::CostExceeded { .. }
+            | Self::GroupedCostExceeded { .. }
+            | Self::SpendExceeded { .. } => None,
         }
     }
 
-    /// Tells whether it watches the cost of the usage and fees of a subscription.
+    /// Returns the properties by which it groups what it watches; none where it does not.
+    #[must_use]
+    pub fn grouping_keys(&self) -> &[PropertyName] {
+        match self {
+            Self::GroupedCostExceeded { grouping_keys, .. } => grouping_keys,
+            _ => &[],
+        }
+    }
+
+    /// Returns the filters of the prices that count.
+    #[must_use]
+    pub fn price_filters(&self) -> &[PriceFilter] {
+        match self {
+            Self::GroupedCostExceeded { price_filters, .. }
+            | Self::SpendExceeded { price_filters, .. } => price_filters,
+            _ => &[],
+        }
+    }
+
+    /// Tells whether it watches the cost of the usage and fees of a subscription, as a whole.
     pub(crate) const fn is_on_cost(&self) -> bool {
         matches!(self, Self::CostExceeded { .. } | Self::SpendExceeded { .. })
+    }
+
+    /// Tells whether it watches what groups of usage cost.
+    pub(crate) const fn is_on_groups(&self) -> bool {
+        matches!(self, Self::GroupedCostExceeded { .. })
+    }
+
+    /// Tells whether it watches something that prices make of usage.
+    pub(crate) const fn is_rated(&self) -> bool {
+        self.is_on_cost() || self.is_on_groups()
+    }
+
+    /// Returns the prices that it watches by group; none where it watches no groups.
+    pub(crate) fn watched(&self, card: &RateCard) -> Option<WatchedPrices> {
+        let Self::GroupedCostExceeded { grouping_keys, currency, price_filters } = self else {
+            return None;
+        };
+        Some(card.watched(grouping_keys, currency, price_filters))
+    }
+
+    /// Returns the meters that it takes to watch groups, of a revision of the account's; none where it watches none.
+    pub(crate) fn watched_meters(&self, card: &RateCard, since: u64) -> Vec<Meter> {
+        let Self::GroupedCostExceeded { grouping_keys, currency, price_filters } = self else {
+            return Vec::new();
+        };
+        card.watched_meters(grouping_keys, currency, price_filters, since)
+    }
+
+    /// Returns the meters that it takes to watch groups of the usage of a plan's prices; none where it watches none.
+    pub(crate) fn watched_of(&self, prices: &[Price], invoiced_in: Currency) -> Vec<Meter> {
+        let Self::GroupedCostExceeded { grouping_keys, currency, price_filters } = self else {
+            return Vec::new();
+        };
+        let counts = |price: &&Price| {
+            PriceFilter::all_pass(price_filters, price)
+                && price.worth_in(currency, invoiced_in).is_some()
+        };
+        let counting = prices.iter().filter(counts);
+        counting.flat_map(|price| price.watched_meters(None, grouping_keys, 0)).collect()
     }
 
     /// Returns the cost of a billing period that it watches: none before the first event or fee
@@ -132,6 +204,20 @@ impl Condition {
                 Self::SpendExceeded { currency, price_filters },
                 Self::SpendExceeded { currency: other, price_filters: others },
             ) => currency == other && PriceFilter::are_the_same(price_filters, others),
+            (
+                Self::GroupedCostExceeded { grouping_keys, currency, price_filters },
+                Self::GroupedCostExceeded {
+                    grouping_keys: other_keys,
+                    currency: other,
+                    price_filters: others,
+                },
+            ) => {
+                let in_order =
+                    |keys: &[PropertyName]| keys.iter().cloned().collect::<BTreeSet<_>>();
+                in_order(grouping_keys) == in_order(other_keys)
+                    && currency == other
+                    && PriceFilter::are_the_same(price_filters, others)
+            }
             _ => self == other,
         }
     }
@@ -153,6 +239,17 @@ pub enum NewCondition {
         /// where none is given. Where no price counts in it, there is never a value.
         currency: Option<PricingUnit>,
     },
+    /// Cost of each group: `cost_exceeded` with grouping keys (subscriptions 8).
+    GroupedCostExceeded {
+        /// Properties of events whose values tell the groups apart: 1 to [4](crate::limits::GROUPING_KEYS)
+        /// different ones. A missing one is as an empty text.
+        grouping_keys: Vec<PropertyName>,
+        /// The currency or pricing unit that the cost is in.
+        currency: PricingUnit,
+        /// Filters of the prices that count: a price must pass all of them; all prices count where
+        /// there is none.
+        price_filters: Vec<PriceFilter>,
+    },
     /// Cost before adjustments: `spend_exceeded`.
     SpendExceeded {
         /// The currency or pricing unit that the cost is in.
@@ -164,10 +261,19 @@ pub enum NewCondition {
 }
 
 impl NewCondition {
+    /// Returns the properties by which it is to group what it watches; none where it is not to.
+    pub(crate) fn grouping_keys(&self) -> &[PropertyName] {
+        match self {
+            Self::GroupedCostExceeded { grouping_keys, .. } => grouping_keys,
+            _ => &[],
+        }
+    }
+
     /// Returns the filters of the prices that are to count.
     pub(crate) fn price_filters(&self) -> &[PriceFilter] {
         match self {
-            Self::SpendExceeded { price_filters, .. } => price_filters,
+            Self::SpendExceeded { price_filters, .. }
+            | Self::GroupedCostExceeded { price_filters, .. } => price_filters,
             Self::UsageExceeded { .. } | Self::CostExceeded { .. } => &[],
         }
     }
@@ -180,6 +286,9 @@ impl NewCondition {
             }
             Self::SpendExceeded { currency, price_filters } => {
                 Condition::SpendExceeded { currency, price_filters }
+            }
+            Self::GroupedCostExceeded { grouping_keys, currency, price_filters } => {
+                Condition::GroupedCostExceeded { grouping_keys, currency, price_filters }
             }
         }
     }

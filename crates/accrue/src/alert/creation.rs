@@ -1,8 +1,11 @@
 use serde::Serialize;
 
-use super::{Alert, Condition, NewCondition, Scope, Thresholds};
+use super::{
+    Alert, Condition, NewCondition, Scope, ThresholdOverride, Thresholds,
+    overrides::{check_keys, check_overrides},
+};
 use crate::{
-    AlertId, Currency, Error, MetricId, PricingUnit, Timestamp, limits,
+    AlertId, Currency, Error, MetricId, PricingUnit, PropertyName, Timestamp, limits,
     price::{PriceFilter, check_filters},
 };
 
@@ -13,19 +16,53 @@ pub struct NewAlert {
     pub condition: NewCondition,
     /// Values at which it fires.
     pub thresholds: Thresholds,
+    /// Thresholds that some groups have in place of those, of an alert on the cost of groups of one subscription:
+    /// at most [100](crate::limits::THRESHOLD_OVERRIDES), whose values together have at most
+    /// [16 KiB](crate::limits::THRESHOLD_OVERRIDE_BYTES).
+    pub threshold_overrides: Vec<ThresholdOverride>,
 }
 
 impl NewAlert {
+    /// Creates an alert without overrides.
+    #[must_use]
+    pub const fn new(condition: NewCondition, thresholds: Thresholds) -> Self {
+        Self { condition, thresholds, threshold_overrides: Vec::new() }
+    }
+
+    /// Creates an alert on the cost of each group of usage, by the values of some properties, of all prices that count
+    /// in a currency or pricing unit (subscriptions 8).
+    ///
+    /// ```
+    /// use accrue::{Currency, Decimal, PropertyName, alert::{NewAlert, Thresholds}};
+    ///
+    /// let usd = Currency::parse("USD")?.into();
+    /// let thresholds = Thresholds::new([Decimal::from(100)])?;
+    /// let alert = NewAlert::grouped_cost_exceeded([PropertyName::parse("team")?], usd, thresholds);
+    /// assert!(alert.threshold_overrides.is_empty());
+    /// # Ok::<(), accrue::Error>(())
+    /// ```
+    #[must_use]
+    pub fn grouped_cost_exceeded(
+        grouping_keys: impl IntoIterator<Item = PropertyName>,
+        currency: PricingUnit,
+        thresholds: Thresholds,
+    ) -> Self {
+        let (grouping_keys, price_filters) = (grouping_keys.into_iter().collect(), Vec::new());
+        let condition =
+            NewCondition::GroupedCostExceeded { grouping_keys, currency, price_filters };
+        Self::new(condition, thresholds)
+    }
+
     /// Creates an alert on the usage of a metric.
     #[must_use]
     pub const fn usage_exceeded(metric_id: MetricId, thresholds: Thresholds) -> Self {
-        Self { condition: NewCondition::UsageExceeded { metric_id }, thresholds }
+        Self::new(NewCondition::UsageExceeded { metric_id }, thresholds)
     }
 
     /// Creates an alert on cost after adjustments, in the currency that the plan is invoiced in.
     #[must_use]
     pub const fn cost_exceeded(thresholds: Thresholds) -> Self {
-        Self { condition: NewCondition::CostExceeded { currency: None }, thresholds }
+        Self::new(NewCondition::CostExceeded { currency: None }, thresholds)
     }
 
     /// Creates an alert on cost before adjustments, of all prices that count in a currency or
@@ -33,17 +70,34 @@ impl NewAlert {
     #[must_use]
     pub const fn spend_exceeded(currency: PricingUnit, thresholds: Thresholds) -> Self {
         let price_filters = Vec::new();
-        Self { condition: NewCondition::SpendExceeded { currency, price_filters }, thresholds }
+        Self::new(NewCondition::SpendExceeded { currency, price_filters }, thresholds)
     }
 
     /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        match &self.condition {
-            NewCondition::SpendExceeded { price_filters, .. } => {
-                check_filters("price_filters", price_filters)
+        check_filters("price_filters", self.condition.price_filters())?;
+        match self.condition.grouping_keys() {
+            [] if !matches!(self.condition, NewCondition::GroupedCostExceeded { .. }) => {
+                if self.threshold_overrides.is_empty() {
+                    return Ok(());
+                }
+                let message = "are there without grouping_keys";
+                Err(Error::invalid("threshold_overrides", message))
             }
-            NewCondition::UsageExceeded { .. } | NewCondition::CostExceeded { .. } => Ok(()),
+            keys => {
+                check_keys(keys)?;
+                check_overrides(&self.threshold_overrides, keys)
+            }
         }
+    }
+
+    /// Checks it for a version of a plan.
+    pub(crate) fn check_for_plan(&self) -> Result<(), Error> {
+        self.check()?;
+        if self.threshold_overrides.is_empty() {
+            return Ok(());
+        }
+        Err(Error::invalid("threshold_overrides", "are those of a subscription's alert alone"))
     }
 
     /// Decides on a new alert, held against those that its subscription or plan version has.
@@ -61,6 +115,7 @@ impl NewAlert {
             id,
             condition,
             thresholds: Some(self.thresholds),
+            threshold_overrides: self.threshold_overrides,
             scope,
             enabled: true,
             created_at: now,
@@ -82,14 +137,17 @@ impl NewAlert {
 pub struct AlertUpdate {
     /// Values at which it fires from now on.
     pub thresholds: Thresholds,
-    /// Filters of the prices that count from now on, for an alert on spend; unchanged where none
-    /// are given.
+    /// Filters of the prices that count from now on, for an alert on spend or on the cost of groups;
+    /// unchanged where none are given.
     pub price_filters: Option<Vec<PriceFilter>>,
+    /// Thresholds that some groups have from now on in place of those, for an alert on the cost of groups of one
+    /// subscription; unchanged where none are given.
+    pub threshold_overrides: Option<Vec<ThresholdOverride>>,
 }
 
 impl From<Thresholds> for AlertUpdate {
     fn from(thresholds: Thresholds) -> Self {
-        Self { thresholds, price_filters: None }
+        Self { thresholds, price_filters: None, threshold_overrides: None }
     }
 }
 
@@ -106,8 +164,19 @@ impl AlertUpdate {
             return Err(Error::constraint(detail));
         }
         alert.thresholds = Some(self.thresholds);
+        if let Some(overrides) = self.threshold_overrides {
+            let is_of_plan = matches!(alert.scope, Scope::Plan { .. });
+            if !overrides.is_empty() && (is_of_plan || !alert.condition.is_on_groups()) {
+                let message = "are those of a subscription's alert with grouping_keys alone";
+                return Err(Error::invalid("threshold_overrides", message));
+            }
+            check_overrides(&overrides, alert.condition.grouping_keys())?;
+            alert.threshold_overrides = overrides;
+        }
         if let Some(new) = self.price_filters {
-            let Condition::SpendExceeded { price_filters, .. } = &mut alert.condition else {
+            let (Condition::SpendExceeded { price_filters, .. }
+            | Condition::GroupedCostExceeded { price_filters, .. }) = &mut alert.condition
+            else {
                 let detail =
                     format!("an alert {} has no price filters", alert.condition.alert_type());
                 return Err(Error::constraint(detail));
@@ -125,20 +194,26 @@ pub(super) fn check_siblings<'a>(
     condition: &Condition,
     others: impl Iterator<Item = &'a Alert>,
 ) -> Result<(), Error> {
-    let mut spend = 0_usize;
+    let is_alike = |other: &Condition| match condition {
+        Condition::SpendExceeded { .. } => matches!(other, Condition::SpendExceeded { .. }),
+        Condition::GroupedCostExceeded { .. } => other.is_on_groups(),
+        _ => false,
+    };
+    let mut alike = 0_usize;
     for other in others {
         if condition.excludes(&other.condition) {
             let kind = condition.alert_type();
             let detail = format!("alert {} watches the same there already: {kind}", other.id);
             return Err(Error::constraint(detail));
         }
-        if matches!(other.condition, Condition::SpendExceeded { .. }) {
-            spend = spend.saturating_add(1);
-        }
+        alike = alike.saturating_add(usize::from(is_alike(&other.condition)));
     }
-    if matches!(condition, Condition::SpendExceeded { .. }) && spend >= limits::SPEND_ALERTS {
-        let detail = format!("there are {spend} alerts on spend there already");
-        return Err(Error::constraint(detail));
+    let (most, what) = match condition {
+        Condition::GroupedCostExceeded { .. } => (limits::GROUPED_ALERTS, "the cost of groups"),
+        _ => (limits::SPEND_ALERTS, "spend"),
+    };
+    if alike < most {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::constraint(format!("there are {alike} alerts on {what} there already")))
 }

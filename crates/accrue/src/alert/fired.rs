@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Alert, Crossing,
+    Crossing,
     crossing::{crosses, crossing},
 };
 use crate::Decimal;
 
-/// Thresholds of one alert that have fired in one billing period of one subscription.
+/// Thresholds of one alert that have fired in one billing period of one subscription, or of one group of it.
 ///
 /// By value, so that it survives disabling and edits: a threshold that fired does not fire again in
 /// the period, whatever became of the alert in between.
@@ -20,14 +20,14 @@ impl Fired {
         self.0.len()
     }
 
-    /// Judges a change of the value that an alert watches, and keeps what fired.
+    /// Judges a change of the value that an alert watches by thresholds, and keeps what fired.
     pub(crate) fn judge(
         &mut self,
-        alert: &Alert,
+        thresholds: &[Decimal],
         before: Option<&Decimal>,
         after: &Decimal,
     ) -> Option<Crossing> {
-        let crossing = crossing(before, after, self.crossed(alert, before, after))?;
+        let crossing = crossing(before, after, self.crossed(thresholds, before, after))?;
         self.0.extend(crossing.thresholds.iter().cloned());
         Some(crossing)
     }
@@ -35,23 +35,22 @@ impl Fired {
     /// Tells whether a change of the value that an alert watches fires it.
     pub(crate) fn would_fire(
         &self,
-        alert: &Alert,
+        thresholds: &[Decimal],
         before: Option<&Decimal>,
         after: &Decimal,
     ) -> bool {
-        self.crossed(alert, before, after).next().is_some()
+        self.crossed(thresholds, before, after).next().is_some()
     }
 
     /// Returns the thresholds that a value crosses and that have not fired.
     fn crossed<'a>(
         &'a self,
-        alert: &'a Alert,
+        thresholds: &'a [Decimal],
         before: Option<&'a Decimal>,
         after: &'a Decimal,
     ) -> impl Iterator<Item = &'a Decimal> {
-        let thresholds = alert.threshold_values().iter().filter(|_| alert.enabled);
         // Most changes cross none: what has fired is looked through for the others alone.
-        let crossed = thresholds.filter(move |threshold| crosses(before, after, threshold));
+        let crossed = thresholds.iter().filter(move |threshold| crosses(before, after, threshold));
         crossed.filter(|threshold| !self.0.contains(threshold))
     }
 }

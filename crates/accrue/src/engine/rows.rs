@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod active;
+mod alert_groups;
 pub(super) mod alerts;
 pub(super) mod backfills;
 pub(super) mod balance_alerts;
@@ -12,6 +13,7 @@ pub(super) mod coupons;
 pub(super) mod credit_notes;
 pub(super) mod credits;
 pub(super) mod customers;
+pub(super) mod effects;
 pub(super) mod endpoints;
 pub(super) mod event_blocks;
 pub(super) mod figures;
@@ -42,6 +44,7 @@ pub(super) mod subscriptions;
 pub(super) mod tallies;
 pub(super) mod terms;
 pub(super) mod top_ups;
+pub(super) mod totals;
 pub(super) mod usage_customers;
 pub(super) mod visible;
 pub(super) mod volumes;

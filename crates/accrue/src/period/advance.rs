@@ -6,10 +6,10 @@ use std::{
 
 use smallvec::SmallVec;
 
-use super::{BillingPeriod, PeriodState};
+use super::{BillingPeriod, PeriodState, Watches};
 use crate::{
     Decimal, EventKey, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, Cause, Crossing, Exceeded},
+    alert::{Alert, AlertDisabled, Cause, Crossing, Exceeded, GroupsExceeded},
     credit::{DrawDown, PriceMove},
     meter::{CellId, InGroup, MeterId, Source, SumId},
     price::{GroupSum, Price},
@@ -24,8 +24,10 @@ pub(crate) struct Periods {
     pub(crate) subscription_id: SubscriptionId,
     /// Meters whose cells its prices rate.
     pub(crate) meters: Vec<MeterId>,
-    /// Alerts that may fire: those on usage first.
+    /// Alerts that may fire: those on usage first, and those on groups last.
     pub(crate) alerts: Vec<Alert>,
+    /// Groups that alerts watch, whether or not they may fire.
+    pub(crate) watched_groups: Arc<Watches>,
     /// Currencies and pricing units in which its usage draws credits.
     pub(crate) draws_in: Vec<PricingUnit>,
     pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
@@ -60,6 +62,10 @@ pub(crate) struct Effects {
     pub(crate) draw_downs: Vec<DrawDown>,
     /// What usage has come to, where that reaches the threshold.
     pub(crate) reached: Option<Decimal>,
+    /// Alerts on groups that fire, behind all others.
+    pub(crate) groups_exceeded: Vec<GroupsExceeded>,
+    /// Alerts that are disabled, for they would have to watch too many groups.
+    pub(crate) disabled: Vec<AlertDisabled>,
 }
 
 impl Periods {
@@ -73,6 +79,7 @@ impl Periods {
             subscription_id,
             meters,
             alerts: Vec::new(),
+            watched_groups: Arc::default(),
             draws_in: Vec::new(),
             states,
             billing,
@@ -89,7 +96,7 @@ impl Periods {
 
     /// Tells whether an alert or a threshold watches what billing periods cost.
     pub(super) fn are_costs_watched(&self) -> bool {
-        self.threshold.is_some() || self.alerts.iter().any(|alert| alert.condition.is_on_cost())
+        self.threshold.is_some() || self.alerts.iter().any(|alert| alert.condition.is_rated())
     }
 
     /// Returns what the usage of the threshold's billing period comes to.
@@ -156,14 +163,18 @@ impl Periods {
                 let earlier = |at, alert: &Alert| before.value_at(at, alert);
                 let exceeded = self.judge_all(&earlier, cause);
                 let draw_downs = self.draw_downs_since(&before);
-                Effects { exceeded, draw_downs, reached: None }
+                let mut effects = Effects { exceeded, draw_downs, ..Effects::default() };
+                self.judge_all_groups(Some(&before), cause, &mut effects);
+                effects
             }
             Change::Watched { cause } => {
                 let mut exceeded = self.judge_all(&|_, _| None, cause);
                 for fired in &mut exceeded {
                     fired.value_before = Some(fired.value_after.clone());
                 }
-                Effects { exceeded, ..Effects::default() }
+                let mut effects = Effects { exceeded, ..Effects::default() };
+                self.judge_all_groups(None, cause, &mut effects);
+                effects
             }
         }
     }
@@ -216,10 +227,11 @@ impl Periods {
     fn add(&mut self, at: Timestamp, key: &EventKey, readings: &[Reading], seen: &Seen) -> Effects {
         let cause = || Cause::Event { idempotency_key: key.clone(), timestamp: at };
         let costs = self.costs_behind(at);
+        let groups = self.groups_behind(at, readings);
         let holding = self.billing.iter().position(|of| of.timeframe.contains(at));
         let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
         for reading in readings {
-            if reading.meter.is_some_and(|meter| !self.meters.contains(&meter)) {
+            if !self.counts(reading) {
                 continue;
             }
             let watching = self.watching(reading.cell);
@@ -238,7 +250,17 @@ impl Periods {
         for (index, alert, before) in costs {
             exceeded.extend(self.judge(index, alert, before.as_ref(), cause));
         }
-        Effects { exceeded, draw_downs, reached: self.reach_threshold() }
+        let mut effects =
+            Effects { exceeded, draw_downs, reached: self.reach_threshold(), ..Effects::default() };
+        self.judge_groups(at, groups, &cause, &mut effects);
+        effects
+    }
+
+    /// Tells whether something is added up in one of the meters that are counted.
+    pub(super) fn counts(&self, reading: &Reading) -> bool {
+        reading
+            .meter
+            .is_none_or(|meter| self.meters.contains(&meter) || self.watched_groups.has_part(meter))
     }
 
     /// Returns the values that alerts on cost watch, of the billing periods that an event can move:
@@ -314,7 +336,8 @@ impl Periods {
         let alert = self.alerts.get(alert)?;
         let billing = self.billing.get_mut(index).filter(|billing| billing.is_judged)?;
         let fired = billing.fired.entry(alert.id).or_default();
-        let Crossing { threshold, thresholds } = fired.judge(alert, before, &value_after)?;
+        let Crossing { threshold, thresholds } =
+            fired.judge(alert.armed(), before, &value_after)?;
         billing.fired_moved.insert(alert.id);
         Some(Exceeded {
             subscription_id: self.subscription_id,
@@ -345,6 +368,10 @@ impl Periods {
     pub(super) fn watched_cell(&self, metric: MetricId) -> CellId {
         let own = CellId::from(metric);
         self.watched.as_ref().map_or(own, |source| source.cell(own))
+    }
+
+    pub(super) fn used_in_all(&self, timeframe: Timeframe) -> Option<Cow<'_, Total>> {
+        used(&self.states, timeframe, timeframe.end())
     }
 
     fn figure_in(&self, index: usize, cell: CellId) -> Option<Decimal> {

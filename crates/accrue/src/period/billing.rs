@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     AlertId, Decimal, Timeframe,
-    alert::{Alert, Fired, Gauge},
+    alert::{Alert, Fired, Gauge, WatchedGroups},
     rating::{Moved, Running},
 };
 
@@ -15,6 +15,8 @@ pub(crate) struct BillingPeriod {
     /// Thresholds that have fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
     pub(crate) fired_moved: BTreeSet<AlertId>,
+    /// Groups of each alert that watches such.
+    pub(crate) groups: BTreeMap<AlertId, WatchedGroups>,
     /// Gauges of the alerts on cost.
     gauges: BTreeMap<AlertId, Gauge>,
 }
@@ -22,7 +24,8 @@ pub(crate) struct BillingPeriod {
 impl BillingPeriod {
     pub(crate) fn new(timeframe: Timeframe, fired: BTreeMap<AlertId, Fired>) -> Self {
         let (gauges, fired_moved) = (BTreeMap::new(), BTreeSet::new());
-        Self { timeframe, is_judged: true, fired, fired_moved, gauges }
+        let groups = BTreeMap::new();
+        Self { timeframe, is_judged: true, fired, fired_moved, groups, gauges }
     }
 
     /// Begins to watch its amounts.
@@ -44,7 +47,7 @@ impl BillingPeriod {
         after: &Decimal,
     ) -> bool {
         let nothing = Fired::default();
-        self.fired.get(&alert.id).unwrap_or(&nothing).would_fire(alert, before, after)
+        self.fired.get(&alert.id).unwrap_or(&nothing).would_fire(alert.armed(), before, after)
     }
 
     /// Returns the value that an alert on cost watches; none where there is no value yet.

@@ -27,7 +27,7 @@ impl<'p> Gathered<'p> {
     /// Adds an event.
     pub(crate) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
         let Self { periods, sums: Some(sums) } = self else { return };
-        let counts = |of: &&Reading| of.meter.is_none_or(|meter| periods.meters.contains(&meter));
+        let counts = |of: &&Reading| periods.counts(of);
         for (state, sums) in periods.states.values().zip(sums) {
             if !state.timeframe.contains(at) {
                 continue;
@@ -74,7 +74,13 @@ impl<'p> Gathered<'p> {
                     after.is_none_or(|after| !billing.would_fire(alert, before.as_ref(), &after))
                 })
         };
-        if !before.alerts.iter().all(is_quiet) {
+        let mut of_values = before.alerts.iter().filter(|of| !of.condition.is_on_groups());
+        if !of_values.all(is_quiet) {
+            return None;
+        }
+        let places = sums.iter().flat_map(Sums::iter).map(|(place, _)| place);
+        let groups = before.watched_groups.groups_of(places);
+        if !after.groups_are_quiet(before, &groups) {
             return None;
         }
         if after.evaluated().is_some_and(|(of, evaluated)| of.is_reached(&evaluated)) {

@@ -1,11 +1,11 @@
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::{
     Timeframe,
-    meter::CellId,
+    meter::{CellId, MeterId},
     usage::{
-        Aggregate, Amount, Digest, DistinctIndex, GroupFigures, Reading, Seen, Sums, Total,
-        is_within_a_day,
+        Aggregate, Amount, Digest, DistinctIndex, GroupFigures, KnownGroups, Reading, Seen, Sums,
+        Total, is_within_a_day,
     },
 };
 
@@ -42,6 +42,19 @@ impl PeriodState {
     pub(crate) fn set(&mut self, total: Total) {
         self.has_moved |= self.total != total;
         self.total = total;
+    }
+
+    /// Takes other groups of some meters.
+    pub(crate) fn set_groups(&mut self, meters: BTreeSet<MeterId>, groups: &KnownGroups) {
+        let own = &mut self.total.groups.known;
+        for meter in meters {
+            let next = groups.get(&meter);
+            self.has_moved |= own.get(&meter) != next;
+            match next {
+                Some(next) => drop(own.insert(meter, next.clone())),
+                None => drop(own.remove(&meter)),
+            }
+        }
     }
 
     /// Tells whether the distinct index may be unable to tell what is new here, so that the values

@@ -139,6 +139,7 @@ fn alert(id: AlertId, condition: Condition) -> Alert {
         id,
         condition,
         thresholds: Some(Thresholds::new(values).unwrap()),
+        threshold_overrides: Vec::new(),
         scope,
         enabled: true,
         created_at: day(0),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Timestamp,
     alert::{Alert, Fired, InAlert},
+    rating::GroupValues,
 };
 
 /// An alert, and the mark that deletes it.
@@ -30,6 +31,19 @@ pub(crate) struct AlertRevision {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AlertState {
     pub(crate) fired: Fired,
+}
+
+/// Group of which thresholds of an alert have fired in a billing period.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AlertGroupEntry {
+    pub(crate) values: GroupValues,
+    pub(crate) fired: Fired,
+}
+
+/// How many groups an alert watches in a billing period.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AlertGroupCount {
+    pub(crate) groups: u64,
 }
 
 /// Which thresholds of an alert on a balance are in alert.

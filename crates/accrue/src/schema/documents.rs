@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use super::{
     account::AccountHead,
-    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
+    alert::{
+        AlertEntry, AlertGroupCount, AlertGroupEntry, AlertRevision, AlertState, BalanceAlertState,
+    },
     backfill::{BackfillShare, OpenBackfill, OpenBackfills},
     correction::{
         AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,

@@ -9,11 +9,14 @@ use crate::{
 /// What the cells of a group add up to.
 pub(crate) type GroupCells = BTreeMap<CellHash, Aggregate>;
 
+/// Groups that were read, of each meter by their values.
+pub(crate) type KnownGroups = BTreeMap<MeterId, BTreeMap<Values, GroupCells>>;
+
 /// What groups of meters add up to: a group is there from its first event on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupFigures {
     /// Groups that were read, by their values.
-    pub(crate) known: BTreeMap<MeterId, BTreeMap<Values, GroupCells>>,
+    pub(crate) known: KnownGroups,
     /// All others; none where every group was read.
     pub(crate) others: Option<OtherGroups>,
 }

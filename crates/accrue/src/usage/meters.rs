@@ -77,6 +77,14 @@ impl Meters {
         Self { divided: wanted.collect(), ..self.clone() }
     }
 
+    /// Keeps only some meters, or parts of them, and what they divide.
+    pub(crate) fn only_divided(&self, meters: &[MeterId]) -> Self {
+        let meters = self.with_divided(meters);
+        let metrics = meters.divided.iter().map(|meter| meter.metric_id).collect();
+        let parts: Vec<_> = meters.divided.iter().flat_map(Meter::parts).collect();
+        self.only(&metrics, &parts)
+    }
+
     /// Keeps only some metrics, and some of the meters that divide them, or of their parts.
     pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, meters: &[MeterId]) -> Self {
         let mut meters = self.with_divided(meters);
@@ -109,6 +117,12 @@ impl Meters {
     /// Adds groups that there are.
     pub(crate) fn in_groups(self, groups: BTreeMap<MeterId, BTreeSet<Values>>) -> Self {
         Self { groups, ..self }
+    }
+
+    /// Tells whether a meter, or a part of one, is there for an alert, and not for a price.
+    pub(crate) fn is_watched(&self, id: MeterId) -> bool {
+        let mut watched = self.divided.iter().filter(|meter| meter.is_watched());
+        watched.any(|meter| meter.parts().contains(&id))
     }
 
     /// Tells whether there are none.

@@ -57,6 +57,8 @@ impl Body {
             Self::UsageExceeded(exceeded)
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
+            Self::GroupedCostExceeded(exceeded) => Some(exceeded.subscription_id),
+            Self::AlertDisabled(disabled) => Some(disabled.subscription_id),
         }
     }
 

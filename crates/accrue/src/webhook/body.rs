@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::PaymentTold;
 use crate::{
     BackfillId, CreditNoteId, Decimal, InvoiceId, PlanId, PriceId, SubscriptionId, Timestamp,
-    alert::{BalanceCrossed, Condition, Exceeded},
+    alert::{AlertDisabled, BalanceCrossed, Condition, Exceeded, GroupsExceeded},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
     invoice::{BalanceTransaction, DunningSchedule, DunningStep, LinesEdit, SyncTold},
@@ -172,6 +172,12 @@ pub enum Body {
     /// `subscription.spend_exceeded`
     #[serde(rename = "subscription.spend_exceeded")]
     SpendExceeded(Box<Exceeded>),
+    /// `subscription.grouped_cost_exceeded` (subscriptions 8.3)
+    #[serde(rename = "subscription.grouped_cost_exceeded")]
+    GroupedCostExceeded(Box<GroupsExceeded>),
+    /// `subscription.alert_disabled`: an alert on the cost of groups would have to watch too many (subscriptions 8.2).
+    #[serde(rename = "subscription.alert_disabled")]
+    AlertDisabled(Box<AlertDisabled>),
     /// `customer.credit_balance_depleted`
     #[serde(rename = "customer.credit_balance_depleted")]
     CreditBalanceDepleted(Box<BalanceCrossed>),
@@ -333,6 +339,18 @@ pub enum Body {
     },
 }
 
+impl From<GroupsExceeded> for Body {
+    fn from(exceeded: GroupsExceeded) -> Self {
+        Self::GroupedCostExceeded(Box::new(exceeded))
+    }
+}
+
+impl From<AlertDisabled> for Body {
+    fn from(disabled: AlertDisabled) -> Self {
+        Self::AlertDisabled(Box::new(disabled))
+    }
+}
+
 impl From<Exceeded> for Body {
     fn from(exceeded: Exceeded) -> Self {
         let exceeded = Box::new(exceeded);
@@ -398,6 +416,8 @@ impl Body {
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
             Self::CostExceeded(_) => "subscription.cost_exceeded",
             Self::SpendExceeded(_) => "subscription.spend_exceeded",
+            Self::GroupedCostExceeded(_) => "subscription.grouped_cost_exceeded",
+            Self::AlertDisabled(_) => "subscription.alert_disabled",
             Self::CreditBalanceDepleted(_) => "customer.credit_balance_depleted",
             Self::CreditBalanceDropped(_) => "customer.credit_balance_dropped",
             Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",

@@ -134,7 +134,7 @@ fn with_every_filter(others: &[PriceId]) -> NewAlert {
     };
     let price_filters = others.chunks(10).map(filter).collect();
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
-    NewAlert { condition, thresholds: thresholds(&["1"]) }
+    NewAlert::new(condition, thresholds(&["1"]))
 }
 
 #[test]

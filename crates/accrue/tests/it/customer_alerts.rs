@@ -162,7 +162,7 @@ fn an_alert_on_a_balance_has_no_price_filters() {
     let filter = PriceFilter { operator: FilterOperator::Includes, values };
     for price_filters in [vec![], vec![filter]] {
         let price_filters = Some(price_filters);
-        let update = AlertUpdate { thresholds: thresholds(&["1"]), price_filters };
+        let update = AlertUpdate { price_filters, ..AlertUpdate::from(thresholds(&["1"])) };
         let call = fixture.account.update_alert(alert.id, update);
         let detail = "an alert credit_balance_dropped has no price filters";
         is_a_constraint_violation(&fixture, call, detail);

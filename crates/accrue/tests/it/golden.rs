@@ -96,6 +96,7 @@ fn story() -> Fixture {
     licenses::give(&fixture, &sum);
     families::count(&fixture, &plan, &sum);
     groups::used(&fixture, &sum);
+    groups::watched(&fixture, &sum);
     fixture
 }
 
@@ -227,7 +228,7 @@ fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
         filter(FilterOperator::Excludes, FilterValues::ItemId([metric.item_id].into())),
     ];
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
-    let new = NewAlert { condition, thresholds: thresholds(&["5"]) };
+    let new = NewAlert::new(condition, thresholds(&["5"]));
     run(fixture.account.create_plan_alert(plan.id, new)).unwrap();
 }
 
@@ -355,6 +356,7 @@ fn documents_of_version_1_stay_readable() {
     assert_eq!(count("subscription.usage_exceeded"), 6, "three are those of April");
     assert_eq!(count("subscription.cost_exceeded"), 7, "three are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
+    assert_eq!(count("subscription.grouped_cost_exceeded"), 1);
 
     let eve = || external("eve");
     let usd = unit("USD");
@@ -381,5 +383,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 22);
+    assert_eq!(prices.sum::<usize>(), 23);
 }

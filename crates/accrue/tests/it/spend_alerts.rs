@@ -30,13 +30,14 @@ fn usage() -> FilterValues {
 fn filtered(currency: &str, values: &[&str], price_filters: &[PriceFilter]) -> NewAlert {
     let (currency, price_filters) = (unit(currency), price_filters.to_vec());
     let condition = NewCondition::SpendExceeded { currency, price_filters };
-    NewAlert { condition, thresholds: thresholds(values) }
+    NewAlert::new(condition, thresholds(values))
 }
 
 /// An update to a threshold of 10 with some filters.
 fn refilter(priced: &Priced, alert: &Alert, filters: &[PriceFilter]) -> accrue::Call<Alert> {
     let thresholds = thresholds(&["10"]);
-    let update = AlertUpdate { thresholds, price_filters: Some(filters.to_vec()) };
+    let update =
+        AlertUpdate { price_filters: Some(filters.to_vec()), ..AlertUpdate::from(thresholds) };
     priced.fixture.account.update_alert(alert.id, update)
 }
 
@@ -356,7 +357,7 @@ fn cost_is_watched_in_a_unit_of_the_hosts_own_too() {
     });
     let currency = Some(unit("credits"));
     let condition = NewCondition::CostExceeded { currency };
-    priced.alert(NewAlert { condition, thresholds: thresholds(&["10"]) });
+    priced.alert(NewAlert::new(condition, thresholds(&["10"])));
     priced.use_now("a", "9");
     priced.use_now("b", "1");
     assert_eq!(priced.told(), ["cost 10: 9 -> 10 by event b"]);
@@ -371,7 +372,7 @@ fn a_subscription_and_a_plan_version_have_one_alert_on_cost_in_whatever_currency
     priced.fixture.tick();
     for currency in [None, Some(unit("USD")), Some(unit("EUR")), Some(unit("credits"))] {
         let condition = NewCondition::CostExceeded { currency };
-        let new = || NewAlert { condition: condition.clone(), thresholds: thresholds(&["9"]) };
+        let new = || NewAlert::new(condition.clone(), thresholds(&["9"]));
         let own = account.create_subscription_alert(priced.subscription.id, new());
         assert_eq!(refused(&priced.fixture, own).0, ErrorKind::ConstraintViolation);
         let shared = account.create_plan_alert(priced.plan.id, new());

@@ -168,8 +168,8 @@ fn filters_that_change_between_turns_are_those_of_the_instant() {
 fn filter(story: &Story, operator: FilterOperator) {
     let values = FilterValues::PriceType([PriceClass::Fixed].into());
     let update = AlertUpdate {
-        thresholds: thresholds(&["12"]),
         price_filters: Some(vec![PriceFilter { operator, values }]),
+        ..AlertUpdate::from(thresholds(&["12"]))
     };
     run(story.fixture().account.update_alert(story.alert(0), update)).unwrap();
 }

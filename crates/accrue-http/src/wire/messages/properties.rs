@@ -1,7 +1,7 @@
 //! What messages tell beside the resource that they are about (invoicing 17.1, wire 6.8).
 
 use accrue::{
-    JsonNumber, Metadata, PlanId, PricingUnit, Timestamp, WrittenDecimal, alert,
+    JsonNumber, Metadata, PlanId, PricingUnit, PropertyName, Timestamp, WrittenDecimal,
     credit::{self, BlockStatus},
     customer::PaymentProvider,
     related::Related,
@@ -10,17 +10,16 @@ use accrue::{
 use serde::Serialize;
 
 use super::{
+    alerts::{AlertConfiguration, Group, Span},
     dunning::{Schedule, Step},
     previous::PreviousFields,
 };
 use crate::{
-    shape::{Moment, Word},
+    shape::Moment,
     wire::{
-        alerts::{Alert, AlertMetric, AlertPlan, AlertType, SubscriptionMinified},
         amounts::Amount,
         balance_transactions::BalanceTransaction,
         credits::{BlockSource, CreditBlock},
-        customers::CustomerMinified,
         invoices::PreviousLines,
         price_filters::PriceFilter,
     },
@@ -79,6 +78,19 @@ pub(super) enum Properties<'a> {
         amount_threshold: String,
         #[serde(flatten)]
         timeframe: Span,
+    },
+    GroupsExceeded {
+        alert_configuration: AlertConfiguration,
+        grouping_keys: &'a [PropertyName],
+        groups: Vec<Group<'a>>,
+        #[serde(flatten)]
+        timeframe: Span,
+    },
+    AlertDisabled {
+        alert_configuration: AlertConfiguration,
+        cardinality: u64,
+        cardinality_limit: u64,
+        reason: &'static str,
     },
     BalanceDropped {
         alert_configuration: AlertConfiguration,
@@ -145,47 +157,12 @@ pub(super) enum Properties<'a> {
     },
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Span {
-    timeframe_start: Moment,
-    timeframe_end: Moment,
-}
-
 /// What is told of an attempt to pay that has ended.
 #[derive(Debug, Serialize)]
 pub(super) struct Attempted<'a> {
     payment_provider: Option<&'static str>,
     payment_provider_id: Option<&'a str>,
     payment_provider_transaction_id: Option<&'a str>,
-}
-
-/// An alert, with thresholds that are texts.
-#[derive(Debug, Serialize)]
-pub(super) struct AlertConfiguration {
-    id: String,
-    #[serde(rename = "type")]
-    kind: Word<AlertType>,
-    created_at: Moment,
-    enabled: bool,
-    thresholds: Option<Vec<Threshold>>,
-    customer: Option<CustomerMinified>,
-    plan: Option<AlertPlan>,
-    subscription: Option<SubscriptionMinified>,
-    metric: Option<AlertMetric>,
-    currency: Option<PricingUnit>,
-    price_filters: Option<Vec<PriceFilter>>,
-    balance_alert_status: Option<Vec<BalanceStatus>>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Threshold {
-    value: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct BalanceStatus {
-    threshold_value: String,
-    in_alert: bool,
 }
 
 /// A credit block, with amounts that are texts.
@@ -285,13 +262,25 @@ impl<'a> Properties<'a> {
                 billable_metric_id: of.alert.condition.metric_id().map(|id| id.to_string()),
                 evaluated_quantity: JsonNumber(of.value_after.clone()),
                 quantity_threshold: JsonNumber(of.threshold.clone()),
-                timeframe: Span::of(of),
+                timeframe: Span::of(of.timeframe),
             },
             Body::CostExceeded(of) | Body::SpendExceeded(of) => Self::AmountExceeded {
                 alert_configuration: AlertConfiguration::of(&of.alert, related),
                 evaluated_amount: of.value_after.to_string(),
                 amount_threshold: of.threshold.to_string(),
-                timeframe: Span::of(of),
+                timeframe: Span::of(of.timeframe),
+            },
+            Body::GroupedCostExceeded(of) => Self::GroupsExceeded {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                grouping_keys: of.alert.condition.grouping_keys(),
+                groups: of.groups.iter().map(Group::of).collect(),
+                timeframe: Span::of(of.timeframe),
+            },
+            Body::AlertDisabled(of) => Self::AlertDisabled {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                cardinality: of.cardinality,
+                cardinality_limit: of.cardinality_limit,
+                reason: "system_cardinality_limit",
             },
             Body::CreditBalanceDropped(of) => Self::BalanceDropped {
                 alert_configuration: AlertConfiguration::of(&of.alert, related),
@@ -379,51 +368,12 @@ impl<'a> Properties<'a> {
     }
 }
 
-impl Span {
-    fn of(exceeded: &alert::Exceeded) -> Self {
-        Self {
-            timeframe_start: exceeded.timeframe.start().into(),
-            timeframe_end: exceeded.timeframe.end().into(),
-        }
-    }
-}
-
 impl<'a> Attempted<'a> {
     fn of(told: &'a PaymentTold) -> Self {
         Self {
             payment_provider: told.payment_provider.map(PaymentProvider::name),
             payment_provider_id: told.payment_provider_id.as_deref(),
             payment_provider_transaction_id: told.payment_provider_transaction_id.as_deref(),
-        }
-    }
-}
-
-impl AlertConfiguration {
-    fn of(alert: &alert::Alert, related: &Related) -> Self {
-        let of = Alert::of(alert, related);
-        let thresholds = of.thresholds.map(|all| {
-            all.into_iter().map(|of| Threshold { value: of.value.0.to_string() }).collect()
-        });
-        let statuses = of.balance_alert_status.map(|all| {
-            let status = all.into_iter().map(|of| BalanceStatus {
-                threshold_value: of.threshold_value.0.to_string(),
-                in_alert: of.in_alert,
-            });
-            status.collect()
-        });
-        Self {
-            id: of.id,
-            kind: of.kind,
-            created_at: of.created_at,
-            enabled: of.enabled,
-            thresholds,
-            customer: of.customer,
-            plan: of.plan,
-            subscription: of.subscription,
-            metric: of.metric,
-            currency: of.currency,
-            price_filters: of.price_filters,
-            balance_alert_status: statuses,
         }
     }
 }

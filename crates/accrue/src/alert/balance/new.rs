@@ -81,6 +81,7 @@ impl NewBalanceAlert {
         };
         check_siblings(&condition, siblings.iter())?;
         Ok(Alert {
+            threshold_overrides: Vec::new(),
             id,
             condition,
             thresholds,

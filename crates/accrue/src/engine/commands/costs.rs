@@ -12,7 +12,7 @@ use crate::{
     engine::{
         Account,
         kernel::{Transaction, boxed},
-        rows::{self, active, periods, sources::RunningSources},
+        rows::{self, active, sources::RunningSources, totals},
     },
     limits,
     rating::{RateCard, rate},
@@ -222,7 +222,7 @@ async fn used_in(
         for mark in marks(slots, period) {
             let is_all = mark == period.end() && period.contains(tx.now);
             let total = if is_all {
-                periods::total(tx, entry, key).await?
+                totals::total(tx, entry, key).await?
             } else {
                 if let Ok(segment) = Timeframe::new(to, mark) {
                     running.run_on(tx, meters, segment).await?;

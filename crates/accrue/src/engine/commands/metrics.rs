@@ -6,10 +6,9 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
-        commands::prices,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, lists::Walk},
-        time::corrections,
+        time::metering,
     },
     limits,
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
@@ -93,12 +92,12 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
     }
-    prices::check_terms(rows::metrics::meters(tx).await?.terms(), new.sql.terms())?;
+    metering::check_terms(rows::metrics::meters(tx).await?.terms(), new.sql.terms())?;
     let id = MetricId::generate(tx.now, tx.entropy());
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);
     let metric = new.clone().decide(id, catalogue.revision, tx.now)?;
-    corrections::schedule_measuring(tx, &mut catalogue).await?;
+    metering::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
     guard.put(tx, &schema::metric(tx.account, id), &metric)?;
     tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;

@@ -185,7 +185,12 @@ pub(super) async fn save_plan_from(
         plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
     }
     subscription_changes::save_terms(tx, before, entry, at).await?;
-    plan_changes::judge(tx, entry, &alerts, now).await
+    let muted = entry.muted.clone();
+    plan_changes::judge(tx, entry, &alerts, now).await?;
+    if entry.muted == muted {
+        return Ok(());
+    }
+    rows::subscriptions::save_subscription(tx, entry).await
 }
 
 /// Writes a subscription whose terms have changed, from where they differ on.

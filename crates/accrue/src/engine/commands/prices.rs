@@ -1,26 +1,20 @@
 //! Prices: operations, lists, and the rate card of a subscription.
 
-use std::sync::Arc;
-
 use crate::{
     Currency, Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
         commands::credits,
-        kernel::{Guard, Op, Stop, Transaction, boxed},
+        kernel::{Op, Stop, Transaction, boxed},
         rows,
-        time::corrections,
+        time::metering,
     },
-    expression::Expression,
-    limits,
-    meter::Meter,
     price::{
         CreditAllocation, DimensionalPriceGroup, NewAllocationPrice, NewPrice, Price, PriceOrigin,
         PriceUpdate,
     },
-    schema::{self, AccountHead, Index, Nothing, PriceAlias},
+    schema::{self, Index, Nothing, PriceAlias},
     subscription::{Subscription, SubscriptionEntry},
-    usage::Meters,
 };
 
 impl Account {
@@ -159,7 +153,7 @@ async fn create(
     if let Some(group) = group.filter(|_| is_listed) {
         rows::price_groups::add(tx, group, &price)?;
     }
-    keep_meters(tx, &[(&price, None)]).await?;
+    metering::keep_meters(tx, &[(&price, None)]).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     if is_listed {
         tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
@@ -212,84 +206,7 @@ async fn keep_filtered(tx: &mut Transaction<'_>, of: &Subscription) -> Result<()
         let price = prices.iter().find(|price| price.id == of.price_id)?;
         Some((price, Some(of.filter.as_ref()?)))
     });
-    keep_meters(tx, &filtered.collect::<Vec<_>>()).await
-}
-
-/// Makes sure that the meters of prices are kept, each with a condition on the events: of earlier events too, where they
-/// were not before.
-async fn keep_meters(
-    tx: &mut Transaction<'_>,
-    prices: &[(&Price, Option<&Expression>)],
-) -> Result<(), Error> {
-    let guard = rows::account::guard(tx).await?;
-    let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
-    let revision = catalogue.revision.saturating_add(1);
-    let mut changed: Vec<Meter> = Vec::new();
-    for meter in prices.iter().flat_map(|(price, filter)| price.meters(*filter, revision)) {
-        if let Some(known) = changed.iter_mut().find(|known| known.id == meter.id) {
-            known.extend(&meter)?;
-        } else if !catalogue.meters.contains(&meter.id) {
-            catalogue.meters.push(meter.id);
-            changed.push(meter);
-        } else if let Some(more) = with_combination(tx, &guard, &meter).await? {
-            changed.push(more);
-        }
-    }
-    if changed.is_empty() {
-        return Ok(());
-    }
-    let known = rows::metrics::meters(tx).await?;
-    check_number(&known, &changed)?;
-    if prices.iter().any(|(_, filter)| filter.is_some()) {
-        let new = changed.iter().filter(|of| !known.divided.iter().any(|own| own.id == of.id));
-        check_terms(known.terms(), new.map(Meter::terms).fold(0, usize::saturating_add))?;
-    }
-    catalogue.revision = revision;
-    corrections::schedule_measuring(tx, &mut catalogue).await?;
-    guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
-    let mut changed = changed.iter();
-    changed.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
-}
-
-/// Refuses more meters than an account can have: of some conditions, and of all events.
-fn check_number(known: &Meters, changed: &[Meter]) -> Result<(), Error> {
-    let new = changed.iter().filter(|of| !known.divided.iter().any(|own| own.id == of.id));
-    let all: Vec<_> = known.divided.iter().chain(new).collect();
-    let filtered = all.iter().filter(|of| of.has_filter()).count();
-    let detail = if filtered > limits::FILTERED_METERS {
-        let most = limits::FILTERED_METERS;
-        format!("prices of the account have counted by {most} conditions on events already")
-    } else if all.len().saturating_sub(filtered) > limits::METERS {
-        format!("prices divide the usage of the account in {} ways already", limits::METERS)
-    } else {
-        return Ok(());
-    };
-    Err(Error::constraint(detail))
-}
-
-/// Refuses more conditions, of a metric or of a price, with which each event of the account would take too many
-/// comparisons.
-pub(super) fn check_terms(there: usize, own: usize) -> Result<(), Error> {
-    let most = limits::METRIC_TERMS;
-    if there.saturating_add(own) <= most {
-        return Ok(());
-    }
-    Err(Error::constraint(format!(
-        "with {own} comparisons beside {there} of others, an event would take more than {most}: a shorter \
-         condition helps"
-    )))
-}
-
-/// Returns a meter that is kept with the combination of another one that is the same otherwise; none where it has
-/// that.
-async fn with_combination(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<AccountHead>,
-    other: &Meter,
-) -> Result<Option<Meter>, Error> {
-    let kept = guard.get(tx, &schema::meter(tx.account, other.id)).await?;
-    let mut kept = kept.ok_or_else(|| Error::corrupt("the catalogue of metrics names nothing"))?;
-    Ok(kept.extend(other)?.then_some(kept))
+    metering::keep_meters(tx, &filtered.collect::<Vec<_>>()).await
 }
 
 #[boxed]

@@ -9,9 +9,9 @@ use crate::{
         commands::costs,
         kernel::{Transaction, boxed},
         rows::{
-            self, event_blocks, figures, periods,
+            self, event_blocks, figures,
             places::{self, Known},
-            sources,
+            sources, totals,
         },
     },
     limits,
@@ -123,7 +123,7 @@ async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Er
     let of = &entry.subscription;
     let head = tx.guard::<CustomerHead>(of.customer_id).await?.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.only_metrics();
-    let mut total = periods::billing_total(tx, &entry, timeframe).await?;
+    let mut total = totals::billing_total(tx, &entry, timeframe).await?;
     let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
         total.take(sources::total_between(tx, of, &later, timeframe).await?);

@@ -66,7 +66,7 @@ pub(in crate::engine) async fn watching(
 }
 
 /// Returns the enabled alerts that watch a subscription: its own, and some of its plan version;
-/// those on usage first.
+/// those on usage first, those on groups last.
 pub(in crate::engine) async fn watching_with(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
@@ -75,7 +75,8 @@ pub(in crate::engine) async fn watching_with(
     let mut alerts = alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
     alerts.extend(shared.into_iter().filter(|alert| !entry.muted.contains(&alert.id)));
     alerts.retain(|alert| alert.enabled);
-    alerts.sort_by_key(|alert| alert.condition.is_on_cost());
+    let place = |alert: &Alert| (alert.condition.is_rated(), alert.condition.is_on_groups());
+    alerts.sort_by_key(place);
     Ok(alerts)
 }
 

@@ -10,7 +10,7 @@ mod tests;
 
 use crate::{
     CustomerId, Error, Timeframe,
-    engine::kernel::Transaction,
+    engine::{kernel::Transaction, rows::metrics},
     limits,
     meter::{CellHash, Meter, MeterId, Values},
     schema::{self, CustomerHead, GroupCount, GroupEntry},
@@ -59,7 +59,7 @@ pub(in crate::engine) async fn save_groups(
         let GroupCount { groups } = guard.get(tx, &slot).await?.unwrap_or_default();
         let groups = groups.saturating_add(more);
         let most = limits::GROUPS;
-        if groups > most {
+        if groups > most && !metrics::meters(tx).await?.is_watched(meter) {
             return Err(Error::constraint(format!(
                 "the usage of a customer would be in more than {most} groups of one meter in \
                  four weeks"
@@ -68,6 +68,23 @@ pub(in crate::engine) async fn save_groups(
         guard.put(tx, &slot, &GroupCount { groups })?;
     }
     Ok(())
+}
+
+/// Returns the most groups that one of some meters has in four weeks that a timeframe touches.
+pub(in crate::engine) async fn most_in_four_weeks(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &[MeterId],
+    timeframe: Timeframe,
+) -> Result<u64, Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let account = tx.account;
+    let slots = FourWeeks::touched_by(timeframe).flat_map(|weeks| {
+        meters.iter().map(move |meter| schema::group_count(account, customer, *meter, weeks))
+    });
+    let slots: Vec<_> = slots.collect();
+    let counts = guard.get_all(tx, &slots).await?.into_iter().flatten();
+    Ok(counts.map(|of| of.groups).max().unwrap_or_default())
 }
 
 /// Adds to meters which groups of a customer they have in a timeframe.

@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(in crate::engine) struct Touched {
     /// With their ids.
-    groups: BTreeMap<(MeterId, Values), CellHash>,
+    pub(super) groups: BTreeMap<(MeterId, Values), CellHash>,
     /// True where no figure becomes smaller by any of the events.
     only_rises: bool,
 }

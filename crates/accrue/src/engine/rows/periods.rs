@@ -5,25 +5,21 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use crate::{
     AccountId, AlertId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Fired},
-    credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            account, buckets, outbox,
+            account, alert_groups, buckets,
+            effects::{self, Told},
             period_groups::{self, Touched},
             plans, prices, subscriptions,
+            totals::{has_cells, put_total, save_total, total_under},
         },
     },
-    meter::SumId,
-    period::{
-        BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
-    },
-    price::GroupSum,
+    period::{BillingPeriod, Change, Closed, PeriodState, Periods, Stored, Watches},
     rating::RateCard,
-    schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
+    schema::{self, CustomerHead, PlanVersionEntry},
     store::Key,
     subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
-    usage::Total,
 };
 
 /// What is to be known of billing periods.
@@ -35,6 +31,8 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) draws_in: &'a [PricingUnit],
     /// Threshold of what usage may come to before it is invoiced.
     pub(in crate::engine) threshold: Option<&'a Threshold>,
+    /// Groups that alerts watch, where they are known: else those of the alerts.
+    pub(in crate::engine) watched_groups: Option<&'a Arc<Watches>>,
     /// Groups that events are in, where no others are to be known; none where all are.
     pub(in crate::engine) touched: Option<&'a Touched>,
 }
@@ -42,8 +40,16 @@ pub(in crate::engine) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Tells whether somebody asks what usage costs.
     fn are_rated(self) -> bool {
-        let is_watched = || self.alerts.iter().any(|alert| alert.condition.is_on_cost());
+        let is_watched = || self.alerts.iter().any(|alert| alert.condition.is_rated());
         !self.draws_in.is_empty() || self.threshold.is_some() || is_watched()
+    }
+
+    /// Tells whether an alert watches groups.
+    fn have_groups(self) -> bool {
+        match self.watched_groups {
+            Some(known) => !known.is_empty(),
+            None => self.alerts.iter().any(|alert| alert.condition.is_on_groups()),
+        }
     }
 }
 
@@ -63,15 +69,10 @@ impl Subscribed<'_> {
         has_cells(self.version, self.entry)
     }
 
-    /// Tells whether its prices rate groups that are not known beforehand.
-    fn has_groups(self) -> bool {
-        !self.version.priced_of(self.entry).grouped.is_empty()
+    /// Tells whether its prices rate groups that are not known beforehand, or an alert watches some.
+    fn has_groups(self, wanted: Wanted<'_>) -> bool {
+        !self.version.priced_of(self.entry).grouped.is_empty() || wanted.have_groups()
     }
-}
-
-/// Tells whether anything of a subscription is added up in cells.
-fn has_cells(version: &PlanVersionEntry, entry: &SubscriptionEntry) -> bool {
-    !version.priced_of(entry).meters.is_empty() || entry.subscription.has_usage_customers()
 }
 
 /// Names the rows that the states of some billing periods are in, as of an instant.
@@ -80,16 +81,17 @@ pub(in crate::engine) fn period_keys(
     head: &CustomerHead,
     of: Subscribed<'_>,
     billing: &[Timeframe],
-    Wanted { alerts, touched, .. }: Wanted<'_>,
+    wanted: Wanted<'_>,
     at: Timestamp,
 ) -> Vec<Key> {
+    let Wanted { alerts, touched, .. } = wanted;
     let entry = of.entry;
     let id = entry.subscription.id;
     let new = new_parts(entry, billing, at).into_values();
     let stretches = entry.stretches_on(of.grid, billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
     for key in stretches {
-        if of.has_groups() {
+        if of.has_groups(wanted) {
             keys.extend(period_groups::keys(account, id, key, touched));
         }
         if head.usage.total(id, key).is_some() {
@@ -105,6 +107,8 @@ pub(in crate::engine) fn period_keys(
         let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
         let unknown = alerts.iter().filter(unknown);
         keys.extend(unknown.map(|alert| state(alert).key().clone()));
+        let watched = wanted.watched_groups.into_iter();
+        keys.extend(watched.flat_map(|of| alert_groups::keys(account, id, start, of, touched)));
     }
     keys
 }
@@ -132,7 +136,7 @@ pub(in crate::engine) async fn periods_of(
     at: Timestamp,
 ) -> Result<Periods, Error> {
     let Subscribed { entry, version, grid, card } = of;
-    let Wanted { alerts, draws_in, threshold, touched } = wanted;
+    let Wanted { alerts, draws_in, threshold, touched, watched_groups } = wanted;
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let head = guard.head(tx)?;
@@ -146,13 +150,18 @@ pub(in crate::engine) async fn periods_of(
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches_on(grid, billing, at) {
         let (mut total, mut stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
-        if of.has_groups() {
+        if of.has_groups(wanted) {
             let (of, card) = ((id, key), card.as_deref());
             total.groups = period_groups::load(tx, &guard, of, touched, card).await?;
             stored.groups = total.groups.clone();
         }
         states.insert(key, PeriodState::new(timeframe, total, stored));
     }
+    let watched_groups = match (watched_groups, &card) {
+        (Some(known), _) => Arc::clone(known),
+        (None, Some(card)) => Arc::new(Watches::of(alerts, card)),
+        (None, None) => Arc::default(),
+    };
     let mut periods = Vec::with_capacity(billing.len());
     for period in billing {
         let mut fired = BTreeMap::new();
@@ -167,12 +176,15 @@ pub(in crate::engine) async fn periods_of(
             };
             fired.insert(alert.id, known);
         }
-        periods.push(BillingPeriod::new(*period, fired));
+        let mut of = BillingPeriod::new(*period, fired);
+        of.groups = alert_groups::load(tx, &guard, (id, *period), &watched_groups, touched).await?;
+        periods.push(of);
     }
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     periods.watched = Some(entry.subscription.source()).filter(|source| !source.is_own());
     periods.threshold = threshold.cloned();
+    periods.watched_groups = watched_groups;
     if let Some(card) = card {
         periods.rate(&card, at);
     }
@@ -196,17 +208,21 @@ pub(in crate::engine) async fn rate_periods(
 /// it is then.
 pub(in crate::engine) async fn begin_parts<'e>(
     tx: &mut Transaction<'_>,
-    entry: &'e SubscriptionEntry,
+    of: Subscribed<'e>,
     billing: &[Timeframe],
+    wanted: Wanted<'_>,
 ) -> Result<Cow<'e, SubscriptionEntry>, Error> {
-    let mut entry = Cow::Borrowed(entry);
+    let mut entry = Cow::Borrowed(of.entry);
     if entry.subscription.has_one_grid() {
         return Ok(entry);
     }
     let id = entry.subscription.id;
     let guard = tx.guard(entry.subscription.customer_id).await?;
     for (part, whole) in new_parts(&entry, billing, tx.now) {
-        let total = total(tx, &entry, whole).await?;
+        let (mut total, _) = total_under(tx, &guard, id, whole, of.has_cells()).await?;
+        if of.has_groups(wanted) {
+            total.groups = period_groups::load(tx, &guard, (id, whole), None, None).await?;
+        }
         let timeframe = Timeframe::nothing_at(part.start).until(part.end);
         let new = PeriodState::new(timeframe, total, Stored::default());
         save_total(tx, &guard, id, part, &new, BTreeMap::new())?;
@@ -260,6 +276,7 @@ pub(in crate::engine) async fn save_periods(
             let fired = billing.fired.get(alert).cloned().unwrap_or_default();
             save_fired(tx, guard, of(alert), billing.timeframe.end(), fired).await?;
         }
+        alert_groups::save(tx, guard, id, billing)?;
         // Of an alert that has not fired it is to be known here too.
         for (alert, fired) in billing.fired.iter().filter(|_| has_moved) {
             let (_, start, _) = of(alert);
@@ -326,33 +343,20 @@ pub(in crate::engine) async fn close(
     Ok(())
 }
 
-/// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what credits
-/// pay for.
+/// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what is
+/// left to do.
 pub(in crate::engine) async fn advance(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     periods: &mut Periods,
     change: Change<'_>,
     at: Timestamp,
-) -> Result<Vec<DrawDown>, Error> {
-    let draw_downs = tell_of(tx, customer_id, periods.advance(change), at).await?;
+) -> Result<Told, Error> {
+    let told = effects::tell(tx, customer_id, periods.advance(change), at).await?;
     let guard = tx.guard(customer_id).await?;
     save_periods(tx, &guard, periods).await?;
     close(tx, &guard).await?;
-    Ok(draw_downs)
-}
-
-/// Tells of the alerts that fire, and leaves what credits pay for.
-pub(in crate::engine) async fn tell_of(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    effects: Effects,
-    at: Timestamp,
-) -> Result<Vec<DrawDown>, Error> {
-    for exceeded in effects.exceeded {
-        outbox::tell(tx, customer_id, at, exceeded.into()).await?;
-    }
-    Ok(effects.draw_downs)
+    Ok(told)
 }
 
 /// The parts that an event in some billing periods needs to be there, each with what it is of.
@@ -364,114 +368,4 @@ fn new_parts(
     let latest = billing.iter().map(|period| period.start()).max();
     let parts = latest.into_iter().flat_map(|start| entry.new_parts(start, now));
     parts.map(|(part, whole)| (part.key, whole.key)).collect()
-}
-
-/// Returns what a stretch adds up to.
-///
-/// There is a row for the metrics, and one for the cells of matrices, so that each fits a document however
-/// many there are.
-pub(in crate::engine) async fn total(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    key: PeriodKey,
-) -> Result<Total, Error> {
-    let id = entry.subscription.id;
-    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let mut total = total_without_groups(tx, entry, key).await?;
-    let version = plans::plan_version_of(tx, entry).await?;
-    if !version.priced_of(entry).grouped.is_empty() {
-        total.groups = period_groups::load(tx, &guard, (id, key), None, None).await?;
-    }
-    Ok(total)
-}
-
-async fn total_without_groups(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    key: PeriodKey,
-) -> Result<Total, Error> {
-    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let version = plans::plan_version_of(tx, entry).await?;
-    let has_cells = has_cells(&version, entry);
-    Ok(total_under(tx, &guard, entry.subscription.id, key, has_cells).await?.0)
-}
-
-async fn total_under(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    has_cells: bool,
-) -> Result<(Total, Stored), Error> {
-    if let Some(open) = guard.head(tx)?.usage.total(id, key) {
-        return Ok((open.clone(), Stored::default()));
-    }
-    let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
-    let cells = match has_cells {
-        true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
-        false => None,
-    };
-    let (has_metrics, has_cells) = (metrics.is_some(), cells.is_some());
-    let stored = Stored { metrics: has_metrics, cells: has_cells, ..Stored::default() };
-    let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-    Ok((Total { metrics: metrics.total, cells: cells.cells, ..Total::default() }, stored))
-}
-
-/// Returns what a billing period adds up to, without its groups.
-pub(in crate::engine) async fn billing_total(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    period: Timeframe,
-) -> Result<Total, Error> {
-    let key = Stretch::whole(&entry.subscription.periods(), period).key;
-    total_without_groups(tx, entry, key).await
-}
-
-/// Writes what a stretch adds up to, which was read, and what prices make of its groups.
-pub(in crate::engine) fn save_total(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    state: &PeriodState,
-    sums: BTreeMap<SumId, GroupSum>,
-) -> Result<(), Error> {
-    period_groups::save(tx, guard, (id, key), state, sums)?;
-    let PeriodState { timeframe, total, stored, .. } = state;
-    let usage = &mut guard.head_mut(tx)?.usage;
-    if let Some(open) = usage.total_mut(id, key) {
-        *open = total.without_groups();
-        return Ok(());
-    }
-    let begins = !stored.metrics && !stored.cells && total.count() > 0;
-    if begins && usage.has_room(total.count()) {
-        let open = OpenTotal { end: timeframe.end(), total: total.without_groups() };
-        usage.open_total(id, key, open);
-        return Ok(());
-    }
-    put_total(tx, guard, id, key, stored, total)
-}
-
-/// Writes the rows of a stretch, of which there are such, and removes what is empty.
-fn put_total(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    key: PeriodKey,
-    stored: &Stored,
-    total: &Total,
-) -> Result<(), Error> {
-    let metrics = schema::total(tx.account, id, key);
-    if !total.metrics.is_empty() {
-        guard.put(tx, &metrics, &TotalEntry { total: total.metrics.clone() })?;
-    } else if stored.metrics {
-        guard.delete(tx, &metrics)?;
-    }
-    let cells = schema::cell_total(tx.account, id, key);
-    if !total.cells.is_empty() {
-        guard.put(tx, &cells, &CellTotalEntry { cells: total.cells.clone() })?;
-    } else if stored.cells {
-        guard.delete(tx, &cells)?;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Terms that the usage of customers is held against, put together once from their rows and kept for as
 //! long as those are as they were (`docs/decisions/resident-copies.md`).
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use crate::{
     AlertId, CustomerId, Decimal, Error, PriceId,
@@ -14,7 +14,8 @@ use crate::{
             alerts, plans, prices,
         },
     },
-    meter::Source,
+    meter::{MeterId, Source},
+    period::Watches,
     rating::RateCard,
     schema::{self, Credits, CustomerHead, PlanVersionEntry, Slot},
     subscription::{BillingPeriods, SubscriptionEntry},
@@ -36,6 +37,8 @@ pub(in crate::engine) struct SubscriptionTerms {
     pub(in crate::engine) version: Arc<PlanVersionEntry>,
     /// Enabled alerts that watch it, those on usage first.
     pub(in crate::engine) alerts: Vec<Alert>,
+    /// Groups that they watch.
+    pub(in crate::engine) watched_groups: Arc<Watches>,
     pub(in crate::engine) grid: BillingPeriods,
     /// Whose usage counts, where that is not the subscriber's alone.
     pub(in crate::engine) sources: Vec<Source>,
@@ -49,6 +52,15 @@ impl SubscriptionTerms {
     /// Tells whether the usage of a customer counts, of those that its sources name.
     pub(in crate::engine) fn count(&self, customer: CustomerId) -> bool {
         self.sources.iter().any(|source| source.includes(customer))
+    }
+
+    /// Returns the meters, or the parts of them, whose groups are kept.
+    pub(in crate::engine) fn grouped(&self) -> Cow<'_, [MeterId]> {
+        let priced = &self.version.priced_of(&self.entry).grouped;
+        if self.watched_groups.is_empty() {
+            return Cow::Borrowed(priced);
+        }
+        Cow::Owned([priced.clone(), self.watched_groups.parts()].concat())
     }
 
     /// Tells whether there are changes to its plan's alerts that it has not applied.
@@ -100,15 +112,23 @@ async fn put_together(
             let threshold = entry.subscription.invoicing_threshold();
             let threshold = threshold.filter(|_| entry.invoicing.is_some());
             let is_rated = threshold.is_some()
-                || alerts.iter().any(|alert| alert.condition.is_on_cost())
+                || alerts.iter().any(|alert| alert.condition.is_rated())
                 || !credits.drawn_by(version.priced_of(&entry), |_| true).is_empty();
             let (grid, card) = (entry.subscription.periods(), None);
             let sources = match entry.subscription.has_usage_customers() {
                 true => entry.subscription.sources(),
                 false => Vec::new(),
             };
-            let terms =
-                SubscriptionTerms { entry, version, alerts, grid, sources, threshold, card };
+            let terms = SubscriptionTerms {
+                entry,
+                version,
+                alerts,
+                watched_groups: Arc::default(),
+                grid,
+                sources,
+                threshold,
+                card,
+            };
             subscriptions.push((terms, is_rated));
         }
         all.push((customer_id, credits, subscriptions));
@@ -122,7 +142,9 @@ async fn put_together(
         let mut with_cards = Vec::with_capacity(subscriptions.len());
         for (mut terms, is_rated) in subscriptions {
             if is_rated {
-                terms.card = Some(prices::card(tx, &terms.entry).await?);
+                let card = prices::card(tx, &terms.entry).await?;
+                terms.watched_groups = Arc::new(Watches::of(&terms.alerts, &card));
+                terms.card = Some(card);
             }
             with_cards.push(Arc::new(terms));
         }

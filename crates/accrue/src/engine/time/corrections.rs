@@ -19,7 +19,7 @@ mod schedule;
 mod step;
 
 pub(in crate::engine) use self::{
-    account_wide::{concerned, correct_all, correct_some, measure_all, schedule_measuring},
+    account_wide::{concerned, correct_all, correct_some, measure_all},
     schedule::{
         begin_customer, current_backfill, has_transitions, is_to_be_corrected, schedule, unschedule,
     },

@@ -10,7 +10,7 @@ use crate::{
     credit::Drawn,
     engine::{
         kernel::Transaction,
-        rows::{self, credit_notes, invoices, ledgers, periods, prices},
+        rows::{self, credit_notes, invoices, ledgers, prices, totals},
     },
     invoice::{self, Charges, DrawnCredits, InvoiceLine, InvoiceSource, InvoiceStatus},
     rating::{Due, RateCard, RatedInterval},
@@ -112,7 +112,7 @@ async fn total(
     key: PeriodKey,
 ) -> Result<Total, Error> {
     let of = &entry.subscription;
-    let known = periods::total(tx, entry, key).await?;
+    let known = totals::total(tx, entry, key).await?;
     if !known.is_empty() && of.created_at <= period.start() {
         return Ok(known);
     }

@@ -1,48 +1,104 @@
 //! Judges alerts where no event moves the value: when they are made, and when a period ends or begins.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use crate::{
     Error, Timeframe, Timestamp,
     alert::{Alert, Cause},
     engine::{
         kernel::Transaction,
         rows::{
-            self,
+            self, effects, groups,
             periods::{self, Wanted},
+            totals,
         },
+        time::metering,
     },
-    period::{Change, judged_at_once},
+    limits,
+    meter::Source,
+    period::{Change, Effects, Periods, judged_at_once},
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
 };
 
-/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant.
+/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant. Tells whether it
+/// is disabled for the subscription by that.
 pub(in crate::engine) async fn judge_at_once(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     alert: &Alert,
     at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     judge_watched(tx, entry, alert, &Cause::Configuration { alert_id: alert.id }, at).await
 }
 
-/// Judges an alert that watches a subscription from an instant on, on the usage that there is then.
+/// Judges an alert that watches a subscription from an instant on, on the usage that there is then. Tells whether it is
+/// disabled for the subscription by that.
 pub(in crate::engine) async fn judge_watched(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     alert: &Alert,
     cause: &Cause,
     at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     if !rows::account::had_alerts(tx, at).await? {
-        return Ok(());
+        return Ok(false);
     }
     let mut billing = judged_at_once(&entry.subscription, at);
     billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
     let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
+    let mut uncounted = Effects::default();
+    count_groups(tx, entry, &mut periods, &mut uncounted).await?;
+    let customer_id = entry.subscription.customer_id;
+    let uncounted = effects::tell(tx, customer_id, uncounted, at).await?;
     let change = Change::Watched { cause };
-    periods::advance(tx, entry.subscription.customer_id, &mut periods, change, at).await.map(|_| ())
+    let told = periods::advance(tx, customer_id, &mut periods, change, at).await?;
+    let all = [uncounted, told];
+    all.iter().for_each(|told| told.note(entry));
+    Ok(all.iter().any(|told| !told.disabled.is_empty()))
+}
+
+/// Counts the groups that an alert watches from now on, of the usage that there is: nobody has kept them before. Where
+/// that would take too much it is disabled instead.
+async fn count_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    periods: &mut Periods,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    if periods.watched_groups.is_empty() {
+        return Ok(());
+    }
+    let card = rows::prices::card(tx, entry).await?;
+    metering::keep_watched(tx, &periods.alerts, &card).await?;
+    let watched = Arc::clone(&periods.watched_groups);
+    let (ids, parts) = (watched.ids(), watched.parts());
+    let mut counted = Vec::with_capacity(periods.states.len());
+    for (key, state) in &periods.states {
+        let mut most = 0;
+        for customer in entry.subscription.sources().iter().flat_map(Source::customers) {
+            let own = groups::most_in_four_weeks(tx, *customer, &parts, state.timeframe).await?;
+            most = most.max(own);
+        }
+        if most <= limits::GROUPS_COUNTED_AT_ONCE {
+            let groups = metering::summed_groups(tx, entry, state.timeframe, &watched).await?;
+            let count = groups.values().map(BTreeMap::len).max().unwrap_or_default();
+            most = u64::try_from(count).unwrap_or(u64::MAX);
+            counted.push((*key, groups));
+        }
+        if most > limits::GROUPS_COUNTED_AT_ONCE {
+            watched.alerts().for_each(|alert| periods.disable(alert, most, effects));
+            return Ok(());
+        }
+    }
+    for (key, groups) in counted {
+        if let Some(state) = periods.states.get_mut(&key) {
+            state.set_groups(ids.clone(), &groups);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the billing period after those that are judged, where it was used already: the process
@@ -56,7 +112,7 @@ async fn used_meanwhile(
     let Subscription { start_date, .. } = entry.subscription;
     let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
     let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
-    let total = periods::billing_total(tx, entry, next).await?;
+    let total = totals::billing_total(tx, entry, next).await?;
     Ok((total != Total::default()).then_some(next))
 }
 

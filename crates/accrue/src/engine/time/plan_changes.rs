@@ -55,7 +55,7 @@ pub(in crate::engine) async fn take_on(
 /// Judges the alerts of a plan that a subscription has taken on, on the usage that there is (subscriptions 3.2).
 pub(in crate::engine) async fn judge(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     alerts: &[Alert],
     at: Timestamp,
 ) -> Result<(), Error> {

@@ -3,23 +3,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    alert::Cause,
+    alert::{Alert, Cause},
     credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
         rows::{
             self, active, ledgers,
             periods::{self, Wanted},
-            plans, sources, subscriptions, usage_customers,
+            plans, sources, subscriptions, totals, usage_customers,
         },
-        time::{drawing, transitions},
+        time::{drawing, metering, transitions},
     },
     limits,
+    meter::{MeterId, Source},
     period::{
         Change, PeriodState, Periods, Stored, Stretch, billing_start_at, judged_at_once,
         oldest_judged,
@@ -59,13 +61,14 @@ pub(in crate::engine) async fn count_earlier_usage(
     let alerts = active::watching(tx, entry).await?;
     let wanted = Wanted { draws_in: &draws_in, alerts: &alerts, ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, now).await?;
+    keep_watched(tx, entry, &alerts).await?;
     sum_anew(tx, entry, &mut periods, SummedBy::All).await?;
     periods::rate_periods(tx, entry, &mut periods, now).await?;
     judge_only(&mut periods, |period| judged.contains(&period));
     let draw_downs = periods.draw_downs_since(&nothing);
     let cause = Cause::Subscription { subscription_id: entry.subscription.id };
     let change = Change::Watched { cause: &cause };
-    periods::advance(tx, customer_id, &mut periods, change, now).await?;
+    periods::advance(tx, customer_id, &mut periods, change, now).await?.note(entry);
     drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
 }
 
@@ -108,8 +111,13 @@ pub(in crate::engine) async fn judge_change(
     let wanted = Wanted { alerts: &alerts, draws_in: &draws_in, ..Wanted::default() };
     let mut periods = periods::periods(tx, before, &in_order(earlier), wanted, now).await?;
     let mut next = periods::periods(tx, after, &in_order(later), wanted, now).await?;
+    if is_summed {
+        keep_watched(tx, after, &alerts).await?;
+    }
+    let watched = Arc::clone(&periods.watched_groups);
     for (key, timeframe) in outlived {
-        let total = summed(tx, before, timeframe, SummedBy::All).await?;
+        let mut total = summed(tx, before, timeframe, SummedBy::All).await?;
+        total.groups.known.extend(metering::summed_groups(tx, before, timeframe, &watched).await?);
         periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
     }
     if is_summed {
@@ -123,8 +131,9 @@ pub(in crate::engine) async fn judge_change(
     let Subscription { id: subscription_id, customer_id, .. } = after.subscription;
     let cause = Cause::Subscription { subscription_id };
     let next = Change::Next { next: Box::new(next), cause: &cause };
-    let draw_downs = periods::advance(tx, customer_id, &mut periods, next, now).await?;
-    drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
+    let told = periods::advance(tx, customer_id, &mut periods, next, now).await?;
+    told.note(after);
+    drawing::draw_alone(tx, customer_id, &told.draw_downs, &cause, now).await
 }
 
 /// Counts anew what a customer used, where a correction has moved what there is within a
@@ -208,11 +217,25 @@ async fn count_periods(
     periods::rate_periods(tx, before, &mut periods, at).await?;
     judge_only(&mut next, is_judged);
     let next = Change::Next { next: Box::new(next), cause: correction.cause };
-    let draw_downs = periods::advance(tx, customer_id, &mut periods, next, at).await?;
+    let told = periods::advance(tx, customer_id, &mut periods, next, at).await?;
+    told.note(&mut entry);
     if entry != *before {
         subscriptions::save_subscription(tx, &entry).await?;
     }
-    Ok(draw_downs)
+    Ok(told.draw_downs)
+}
+
+/// Makes sure that the meters are kept by which alerts watch groups of a subscription.
+async fn keep_watched(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alerts: &[Alert],
+) -> Result<(), Error> {
+    if !alerts.iter().any(|alert| alert.condition.is_on_groups()) {
+        return Ok(());
+    }
+    let card = rows::prices::card(tx, entry).await?;
+    metering::keep_watched(tx, alerts, &card).await
 }
 
 /// Sums the stretches that overlap a timeframe and have no running total though they were used: those
@@ -228,7 +251,7 @@ pub(in crate::engine) async fn untotalled(
         let by = SummedBy::Revision(measured(tx, entry.subscription.customer_id).await?);
         let billing: Vec<_> = entry.subscription.periods().overlapping(timeframe).collect();
         for (key, timeframe) in entry.stretches(&billing, at) {
-            if periods::total(tx, &entry, key).await? != Total::default() {
+            if totals::total(tx, &entry, key).await? != Total::default() {
                 continue;
             }
             let total = summed(tx, &entry, timeframe, by).await?;
@@ -247,10 +270,34 @@ pub(in crate::engine) async fn sum_anew(
     periods: &mut Periods,
     by: SummedBy,
 ) -> Result<(), Error> {
+    let watched = Arc::clone(&periods.watched_groups);
+    let priced = priced_groups(tx, entry).await?;
     for state in periods.states.values_mut() {
-        state.set(summed(tx, entry, state.timeframe, by).await?);
+        let mut total = summed(tx, entry, state.timeframe, by).await?;
+        total
+            .groups
+            .known
+            .extend(metering::summed_groups(tx, entry, state.timeframe, &watched).await?);
+        // Those of alerts that are not asked about stay as they are.
+        let others = state.total.groups.known.iter().filter(|(meter, _)| !priced.contains(meter));
+        for (meter, groups) in others.filter(|(meter, _)| !watched.has(**meter)) {
+            total.groups.known.insert(*meter, groups.clone());
+        }
+        state.set(total);
     }
     Ok(())
+}
+
+/// Returns the meters whose groups prices of a subscription rate, as figures have them.
+async fn priced_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<BTreeSet<MeterId>, Error> {
+    let version = plans::plan_version_of(tx, entry).await?;
+    let grouped = &version.priced_of(entry).grouped;
+    let sources = entry.subscription.sources();
+    let of = |source: &Source| grouped.iter().map(|of| source.meter(*of)).collect::<Vec<_>>();
+    Ok(sources.iter().flat_map(of).collect())
 }
 
 /// Sums a stretch from its buckets, and what is not measured yet from its events.
@@ -338,7 +385,7 @@ fn drop_states(
     for (key, state) in &before.states {
         if !after.states.contains_key(key) {
             let none = PeriodState::new(state.timeframe, Total::default(), state.stored.clone());
-            periods::save_total(tx, guard, id, *key, &none, BTreeMap::new())?;
+            totals::save_total(tx, guard, id, *key, &none, BTreeMap::new())?;
         }
     }
     Ok(())

@@ -63,6 +63,22 @@ tables! {
     alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
         -> AlertRevision, read_often;
 
+    /// Thresholds of an alert that have fired in a billing period for a group.
+    alert_group(
+        account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId, group: CellHash
+    ) -> AlertGroupEntry [guarded by CustomerHead], resident {
+        /// The groups of an alert in a billing period that have fired.
+        scan alert_groups(
+            account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId
+        );
+        read read_alert_group();
+    }
+
+    /// How many groups an alert watches in a billing period.
+    alert_group_count(
+        account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId
+    ) -> AlertGroupCount [guarded by CustomerHead], resident;
+
     /// Thresholds of an alert that have fired in a billing period.
     alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
         -> AlertState [guarded by CustomerHead], resident;

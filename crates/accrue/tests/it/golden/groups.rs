@@ -1,5 +1,6 @@
 use accrue::{
     PropertyName, WrittenDecimal,
+    alert::{NewAlert, ThresholdOverride},
     metric::Metric,
     price::{Charge, GroupedTiered, LowerBoundTier, Model, NewPrice},
     subscription::NewSubscription,
@@ -7,8 +8,8 @@ use accrue::{
 
 use crate::{
     support::{
-        fixture::{Fixture, event, run},
-        priced::cost_alert,
+        fixture::{Fixture, event, run, thresholds},
+        priced::{cost_alert, unit},
     },
     usage_customers::of,
 };
@@ -36,9 +37,31 @@ pub(super) fn used(fixture: &Fixture, sum: &Metric) {
         let alert = cost_alert(&["1000"]);
         run(fixture.account.create_subscription_alert(subscription.id, alert)).unwrap();
     }
+    use_by(fixture, "groups", "of a user", &user);
+}
+
+/// Another one, of whom an alert watches each user by itself.
+pub(super) fn watched(fixture: &Fixture, sum: &Metric) {
+    let plan = fixture.priced_plan([fixture.usage_at("1", sum).into()]);
+    let customer = fixture.customer("watched").id;
+    let subscription = fixture.subscribe(customer, &plan);
+    let user = PropertyName::parse("user").unwrap();
+    let mut new =
+        NewAlert::grouped_cost_exceeded([user.clone()], unit("USD"), thresholds(&["5", "10"]));
+    let instead = |of: &str, thresholds| ThresholdOverride {
+        group_keys: Some(vec![user.clone()]),
+        group_values: vec![of.to_owned()],
+        thresholds,
+    };
+    new.threshold_overrides = vec![instead("eve", Some(thresholds(&["20"]))), instead("ada", None)];
+    run(fixture.account.create_subscription_alert(subscription.id, new)).unwrap();
+    use_by(fixture, "watched", "of a watched user", &user);
+}
+
+fn use_by(fixture: &Fixture, customer: &str, key: &str, user: &PropertyName) {
     let now = accrue::Clock::now(&fixture.clock);
-    let mut event = event("groups", "of a user", now, "12");
+    let mut event = event(customer, key, now, "12");
     let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
-    event.properties = known.chain([(user, "bob".into())]).collect();
+    event.properties = known.chain([(user.clone(), "bob".into())]).collect();
     run(fixture.account.ingest([event])).unwrap();
 }

@@ -2,7 +2,7 @@
 
 use accrue::{
     AlertId, CustomerId, Decimal, PriceId, PricingUnit, Timeframe,
-    alert::{Alert, Cause, Exceeded, NewAlert},
+    alert::{Alert, Cause, Exceeded, GroupsExceeded, NewAlert},
     cost::{Cost, CostQuery},
     metric::Metric,
     plan::{Plan, PlanPrice},
@@ -200,8 +200,24 @@ pub(crate) fn described(body: &Body) -> Option<String> {
         Body::CreditBalanceDropped(crossed)
         | Body::CreditBalanceDepleted(crossed)
         | Body::CreditBalanceRecovered(crossed) => Some(credited::describe(crossed)),
+        Body::GroupedCostExceeded(exceeded) => Some(describe_groups(exceeded)),
+        Body::AlertDisabled(of) => {
+            Some(format!("disabled: {} groups, at most {}", of.cardinality, of.cardinality_limit))
+        }
         _ => exceeded_of(body).map(describe),
     }
+}
+
+fn describe_groups(exceeded: &GroupsExceeded) -> String {
+    let groups = exceeded.groups.iter().map(|of| {
+        assert_eq!(Some(&of.threshold), of.thresholds.last());
+        let thresholds: Vec<_> = of.thresholds.iter().map(Decimal::to_string).collect();
+        let before = of.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
+        let (group, after) = (of.group_values.join("/"), &of.value_after);
+        format!("{group} {}: {before} -> {after}", thresholds.join(" "))
+    });
+    let groups: Vec<_> = groups.collect();
+    format!("{} by {}", groups.join(", "), cause(&exceeded.cause))
 }
 
 fn describe(exceeded: &Exceeded) -> String {

@@ -57,7 +57,7 @@ pub(super) async fn change_alert(
     if let Scope::Customer { customer_id } = before.scope {
         current::current_head(tx, customer_id).await?;
     }
-    let alert = change.apply(before.clone(), tx).await?;
+    let mut alert = change.apply(before.clone(), tx).await?;
     if alert == before {
         return Ok(stored::shown(tx, alert).await?);
     }
@@ -66,9 +66,9 @@ pub(super) async fn change_alert(
             plan::save_plan_alert(tx, plan_id, plan_version, &alert).await?;
         }
         Scope::Subscription { subscription_id, .. } => {
-            let entry = current::current_subscription(tx, subscription_id).await?;
+            let mut entry = current::current_subscription(tx, subscription_id).await?;
             stored::save_alert(tx, &alert).await?;
-            judge::judge_at_once(tx, &entry, &alert, tx.now).await?;
+            alert.enabled &= !judge::judge_at_once(tx, &mut entry, &alert, tx.now).await?;
             stored::save_watched(tx, &entry).await?;
         }
         Scope::Customer { customer_id } => {
@@ -110,9 +110,9 @@ pub(super) async fn change_alert_for(
         ChangeFor::Enable => entry.muted.remove(&id),
         ChangeFor::Disable => entry.muted.insert(id),
     };
-    let seen = stored::as_seen_by(&entry, alert);
+    let mut seen = stored::as_seen_by(&entry, alert);
     if changed {
-        judge::judge_at_once(tx, &entry, &seen, tx.now).await?;
+        seen.enabled &= !judge::judge_at_once(tx, &mut entry, &seen, tx.now).await?;
         stored::save_watched(tx, &entry).await?;
     }
     Ok(seen)

@@ -7,9 +7,10 @@ use crate::{
         commands::alerts::{plan, stored},
         kernel::{Stop, Transaction, boxed},
         rows::{self, balance_alerts},
-        time::{current, judge},
+        time::{current, judge, metering},
     },
     plan::PlanVersion,
+    schema::PlanVersionEntry,
 };
 
 #[boxed]
@@ -30,10 +31,14 @@ pub(super) async fn create_subscription_alert(
         customer_id: subscription.customer_id,
     };
     let id = AlertId::generate(tx.now, tx.entropy());
-    let alert = new.clone().decide(id, scope, subscription.currency, &siblings, tx.now)?;
+    let mut alert = new.clone().decide(id, scope, subscription.currency, &siblings, tx.now)?;
+    if alert.condition.is_on_groups() {
+        let card = rows::prices::card(tx, &entry).await?;
+        metering::check_watched(tx, &alert.condition.watched_meters(&card, 0)).await?;
+    }
     entry.alerts.push(id);
     stored::save_alert(tx, &alert).await?;
-    judge::judge_at_once(tx, &entry, &alert, tx.now).await?;
+    alert.enabled &= !judge::judge_at_once(tx, &mut entry, &alert, tx.now).await?;
     stored::save_watched(tx, &entry).await?;
     Ok(alert)
 }
@@ -45,17 +50,22 @@ pub(super) async fn create_plan_alert(
     version: Option<PlanVersion>,
     new: &NewAlert,
 ) -> Result<Alert, Stop> {
-    new.check()?;
+    new.check_for_plan()?;
     stored::require_alerts(tx).await?;
     let plan = rows::plans::plan(tx, plan).await?;
     let version = version.unwrap_or(plan.version);
-    let alerts = rows::plans::plan_version(tx, plan.id, version).await?.alerts;
+    let PlanVersionEntry { alerts, prices, .. } =
+        rows::plans::plan_version(tx, plan.id, version).await?;
     stored::check_metric(tx, new).await?;
     rows::prices::check_filters(tx, new.condition.price_filters()).await?;
     let siblings = rows::alerts::of_plan(tx, &alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
     let alert = new.clone().decide(id, scope, plan.currency, &siblings, tx.now)?;
+    if alert.condition.is_on_groups() {
+        let prices = rows::prices::prices(tx, &prices).await?;
+        metering::check_watched(tx, &alert.condition.watched_of(&prices, plan.currency)).await?;
+    }
     plan::save_plan_alert(tx, plan.id, version, &alert).await?;
     Ok(alert)
 }

@@ -106,9 +106,9 @@ pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error
 /// Writes an alert. Its fired thresholds are kept by value, so that only so many can be given.
 pub(super) async fn save_alert(tx: &mut Transaction<'_>, alert: &Alert) -> Result<(), Error> {
     let before = alerts::entry(tx, alert).await?;
-    let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
-    let values = alert.threshold_values();
-    let new = values.iter().filter(|value| !old.contains(value)).count();
+    let old = before.as_ref().map(|before| before.alert.all_threshold_values());
+    let old = old.unwrap_or_default();
+    let new = alert.all_threshold_values().difference(&old).count();
     let given = before.as_ref().map_or(0, |before| before.given).saturating_add(new);
     if given > limits::THRESHOLDS_OF_A_LIFE {
         let most = limits::THRESHOLDS_OF_A_LIFE;

@@ -12,7 +12,7 @@ use crate::{
     engine::{
         kernel::{Guard, Transaction},
         rows::{
-            self,
+            self, effects,
             ledgers::{self, Ledgers},
             periods::{self, Subscribed},
             sources::RunningSources,
@@ -227,9 +227,9 @@ impl SubscriptionFigures {
         meters: &Meters,
     ) -> Result<Self, Error> {
         let MovedPeriods { terms, billing, counts, .. } = moved;
-        let entry = periods::begin_parts(tx, &terms.entry, billing).await?;
-        let (subscribed, wanted) =
-            (Subscribed { entry: &entry, ..moved.subscribed() }, moved.wanted());
+        let (subscribed, wanted) = (moved.subscribed(), moved.wanted());
+        let entry = periods::begin_parts(tx, subscribed, billing, wanted).await?;
+        let subscribed = Subscribed { entry: &entry, ..subscribed };
         let mut periods = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
         let oldest_judged = oldest_judged_on(&terms.grid, &entry.subscription, tx.now);
         for billing in &mut periods.billing {
@@ -351,7 +351,12 @@ impl SubscriberFigures {
             let seen = figures.seen.as_ref().unwrap_or(&tally.indexes);
             let mut effects = figures.periods.advance(Change::Event { at, key, readings, seen });
             found.reached.extend(effects.reached.take().map(|evaluated| (of, evaluated)));
-            found.draw_downs.extend(periods::tell_of(tx, self.customer_id, effects, tx.now).await?);
+            let told = effects::tell(tx, self.customer_id, effects, tx.now).await?;
+            if !told.disabled.is_empty() {
+                let id = figures.periods.subscription_id;
+                effects::save_disabled(tx, self.customer_id, id, &told).await?;
+            }
+            found.draw_downs.extend(told.draw_downs);
             if let Some(seen) = &mut figures.seen {
                 see(seen, at, readings, tally.oldest_taken);
             }

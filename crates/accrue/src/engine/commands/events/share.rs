@@ -97,8 +97,15 @@ impl MovedPeriods {
 
     /// Returns what is to be known of them.
     pub(super) fn wanted(&self) -> Wanted<'_> {
-        let Self { alerts, draws_in, threshold, touched, .. } = self;
-        Wanted { alerts, draws_in, threshold: threshold.as_ref(), touched: Some(touched) }
+        let Self { terms, alerts, draws_in, threshold, touched, .. } = self;
+        let watched_groups = &terms.watched_groups;
+        Wanted {
+            alerts,
+            draws_in,
+            threshold: threshold.as_ref(),
+            watched_groups: Some(watched_groups),
+            touched: Some(touched).filter(|_| !watched_groups.need_all()),
+        }
     }
 }
 
@@ -291,7 +298,7 @@ impl<'a> Share<'a> {
             alerts: watching.cloned().collect(),
             draws_in: credits.drawn_by(priced, moves),
             threshold: threshold(terms, &billing, now),
-            touched: Touched::by(readings.flatten(), &priced.grouped),
+            touched: Touched::by(readings.flatten(), &terms.grouped()),
             terms: Arc::clone(terms),
             billing,
             counts,

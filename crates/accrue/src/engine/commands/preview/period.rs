@@ -10,7 +10,7 @@ use crate::{
     engine::{
         commands::costs,
         kernel::Transaction,
-        rows::{self, periods, visible},
+        rows::{self, totals, visible},
         time::corrections,
     },
     limits,
@@ -149,7 +149,7 @@ pub(super) async fn period_figures(
             let currency = PricingUnit::from(of.currency);
             let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
             for period in periods {
-                let total = periods::billing_total(tx, &entry, period).await?;
+                let total = totals::billing_total(tx, &entry, period).await?;
                 let figure = |id| Some((id, total.figure(of.usage_cell(id))?));
                 let usage = metrics.iter().filter_map(|metric| figure(metric.id));
                 let costs = costs::costs(tx, &entry, &[period], &currency).await?;

@@ -108,8 +108,8 @@ impl Command for ReplacePrice {
         let cause = Cause::Subscription { subscription_id: self.id };
         let next = Change::Next { next: Box::new(next), cause: &cause };
         let customer_id = before.subscription.customer_id;
-        let draw_downs = periods::advance(tx, customer_id, &mut periods, next, now).await?;
-        drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await?;
+        let told = periods::advance(tx, customer_id, &mut periods, next, now).await?;
+        drawing::draw_alone(tx, customer_id, &told.draw_downs, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),

@@ -14,7 +14,7 @@ use crate::{
     customer::NewCustomer,
     engine::{
         Account,
-        rows::{figures, metrics, periods, prices, subscriptions},
+        rows::{figures, metrics, prices, subscriptions, totals},
     },
     item::NewItem,
     meter::{CellId, Meter},
@@ -132,7 +132,7 @@ impl Grouped {
                 .until(tx.now.saturating_add(crate::time::INSTANT));
             let billing: Vec<_> = entry.subscription.periods().overlapping(past).collect();
             for (key, stretch) in entry.stretches(&billing, tx.now) {
-                let known = periods::total(&mut tx, &entry, key).await?;
+                let known = totals::total(&mut tx, &entry, key).await?;
                 let expect =
                     figures::total_between(&mut tx, self.customer, &meters, stretch).await?;
                 assert_eq!(known.groups, expect.groups, "{stretch:?}");

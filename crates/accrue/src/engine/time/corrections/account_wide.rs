@@ -252,20 +252,3 @@ impl Command for EndUnmeasured<'_> {
         Ok(())
     }
 }
-
-/// Says that the account has more metrics than its customers' events are measured by: from now on
-/// those are looked for, from the first one. `catalogue` is to be written.
-pub(in crate::engine) async fn schedule_measuring(
-    tx: &mut Transaction<'_>,
-    catalogue: &mut schema::Catalogue,
-) -> Result<(), Error> {
-    if tx.scan_now(&schema::customer_heads(tx.account, 1)).await?.is_empty() {
-        // Nobody has events yet: who gets some is measured by all that there are.
-        return Ok(());
-    }
-    let at = *catalogue.deadline.get_or_insert(tx.now);
-    let (account, owner) = (tx.account.clone(), Owner::Metrics);
-    let slot = schema::deadline(at, tx.account, owner);
-    tx.get(&slot).await?;
-    tx.put(&slot, &Deadline { at, account, owner, cursor: None })
-}

@@ -143,7 +143,8 @@ pub(super) async fn add_chunk(
         tally.add(place.at, readings);
         tx.pace.spend(readings.len()).await;
     }
-    tallies::save_tally(tx, customer, bucket_slots, tally, indexed).await
+    tallies::save_tally(tx, customer, bucket_slots, tally, indexed).await?;
+    rows::periods::close(tx, &guard).await
 }
 
 /// Counts the events of a chunk hour by hour, on the days that are built.

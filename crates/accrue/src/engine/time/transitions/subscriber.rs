@@ -116,7 +116,7 @@ impl Subscriber {
                 let alerts = plan_changes::take_on(tx, &mut self.entry, at, at).await?;
                 self.changes = changes(tx, &self.entry, limits::SCAN_ROWS).await?;
                 self.plan_alerts = None;
-                plan_changes::judge(tx, &self.entry, &alerts, at).await
+                plan_changes::judge(tx, &mut self.entry, &alerts, at).await
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
@@ -160,7 +160,7 @@ impl Subscriber {
         if self.entry.muted.contains(&alert.id) {
             return Ok(());
         }
-        judge::judge_at_once(tx, &self.entry, &alert, at).await
+        judge::judge_at_once(tx, &mut self.entry, &alert, at).await.map(drop)
     }
 
     async fn plan_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {

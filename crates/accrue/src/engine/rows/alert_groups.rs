@@ -1,0 +1,106 @@
+//! Groups that alerts watch in a billing period: how many there are, and which thresholds have fired for each
+//! (`docs/decisions/alerts-by-group.md`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::period_groups::Touched;
+use crate::{
+    AccountId, AlertId, Error, SubscriptionId, Timeframe, Timestamp,
+    alert::{Fired, WatchedGroups},
+    engine::kernel::{Guard, Transaction},
+    limits,
+    meter::{CellHash, CellId, InGroup},
+    period::{BillingPeriod, Watches},
+    rating::GroupValues,
+    schema::{self, AlertGroupCount, AlertGroupEntry, CustomerHead, Slot},
+    store::Key,
+};
+
+/// Names the rows that tell of the groups of a billing period that events are in.
+pub(super) fn keys(
+    account: &AccountId,
+    id: SubscriptionId,
+    start: Timestamp,
+    watches: &Watches,
+    touched: Option<&Touched>,
+) -> Vec<Key> {
+    let counts = watches.alerts().map(|alert| schema::alert_group_count(account, id, start, alert));
+    let counts = counts.map(|slot| slot.key().clone());
+    let groups = touched.map(|touched| groups_of(watches, touched)).unwrap_or_default();
+    let groups = groups.iter().map(|(alert, of)| group(account, (id, start), *alert, of));
+    counts.chain(groups.map(|slot| slot.key().clone())).collect()
+}
+
+/// Reads the groups of each alert in a billing period: of those that events are in, or else of all, what has fired.
+pub(super) async fn load(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    (id, period): (SubscriptionId, Timeframe),
+    watches: &Watches,
+    touched: Option<&Touched>,
+) -> Result<BTreeMap<AlertId, WatchedGroups>, Error> {
+    let (account, start) = (tx.account, period.start());
+    let touched = touched.map(|touched| groups_of(watches, touched));
+    let mut found = BTreeMap::new();
+    for alert in watches.alerts() {
+        let count = guard.get(tx, &schema::alert_group_count(account, id, start, alert)).await?;
+        let entries: Vec<AlertGroupEntry> = match &touched {
+            Some(touched) => {
+                let own = touched.iter().filter(|(of, _)| *of == alert);
+                let slots: Vec<_> =
+                    own.map(|(_, of)| group(account, (id, start), alert, of)).collect();
+                guard.get_all(tx, &slots).await?.into_iter().flatten().collect()
+            }
+            None => {
+                let scan = schema::alert_groups(account, id, start, alert, limits::SCAN_ROWS);
+                let rows = guard.range_all(tx, scan).await?;
+                let rows = rows.iter().map(|(key, of)| schema::read_alert_group(key, of));
+                rows.collect::<Result<_, _>>()?
+            }
+        };
+        let fired: BTreeMap<GroupValues, Fired> =
+            entries.into_iter().map(|of| (of.values, of.fired)).collect();
+        let count = count.map_or(0, |of| of.groups);
+        found.insert(alert, WatchedGroups::new(count, fired));
+    }
+    Ok(found)
+}
+
+/// Writes what has moved of the groups of a billing period.
+pub(super) fn save(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    id: SubscriptionId,
+    billing: &BillingPeriod,
+) -> Result<(), Error> {
+    let start = billing.timeframe.start();
+    for (alert, groups) in &billing.groups {
+        if groups.count_has_moved {
+            let slot = schema::alert_group_count(tx.account, id, start, *alert);
+            guard.put(tx, &slot, &AlertGroupCount { groups: groups.count })?;
+        }
+        for (values, fired) in groups.moved() {
+            let slot = group(tx.account, (id, start), *alert, values);
+            let (values, fired) = (values.clone(), fired.clone());
+            guard.put(tx, &slot, &AlertGroupEntry { values, fired })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the groups of alerts that events are in.
+fn groups_of(watches: &Watches, touched: &Touched) -> BTreeSet<(AlertId, GroupValues)> {
+    watches.groups_of(touched.groups.iter().map(|((meter, values), id)| InGroup {
+        cell: CellId::Cell(*id),
+        group: Some((*meter, values)),
+    }))
+}
+
+fn group(
+    account: &AccountId,
+    (id, start): (SubscriptionId, Timestamp),
+    alert: AlertId,
+    values: &GroupValues,
+) -> Slot<AlertGroupEntry, CustomerHead> {
+    schema::alert_group(account, id, start, alert, CellHash::of_watched(alert, values))
+}
