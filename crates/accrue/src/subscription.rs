@@ -67,6 +67,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     given::Given,
+    refilled::Refilled,
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     migration::{Replaced, VersionMove},

@@ -118,7 +118,10 @@ impl About {
             return Some(Self::PaymentMethod(PaymentMethod::from(&**payment_method)));
         }
         if let (Some(of), Some(_)) = (&message.subscription, body.subscription_id()) {
-            let is_small = matches!(body, Body::InvoicingThresholdExceeded { .. });
+            let is_small = matches!(
+                body,
+                Body::InvoicingThresholdExceeded { .. } | Body::LicenseAllocationReset { .. }
+            );
             let of = match style {
                 _ if is_small => {
                     let summary = SubscriptionSummary::of(of, related, now);

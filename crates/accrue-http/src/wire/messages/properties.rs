@@ -5,7 +5,7 @@ use accrue::{
     credit::{self, BlockStatus},
     customer::PaymentProvider,
     related::Related,
-    webhook::{Body, Message, PaymentTold},
+    webhook::{Body, Message, PaymentTold, RefilledPool},
 };
 use serde::Serialize;
 
@@ -64,6 +64,11 @@ pub(super) enum Properties<'a> {
         invoicing_threshold: Amount,
         invoice_id: String,
         threshold_invoice_created: bool,
+    },
+    AllocationReset {
+        reset_allocations: Vec<ResetAllocation>,
+        timeframe_start: Moment,
+        timeframe_end: Moment,
     },
     UsageExceeded {
         alert_configuration: AlertConfiguration,
@@ -149,6 +154,24 @@ pub(super) enum Properties<'a> {
 pub(super) struct Span {
     timeframe_start: Moment,
     timeframe_end: Moment,
+}
+
+/// What each license of a type may use in a period.
+#[derive(Debug, Serialize)]
+pub(super) struct ResetAllocation {
+    allocation_amount: Amount,
+    license_type_id: String,
+    pricing_unit_id: String,
+}
+
+impl ResetAllocation {
+    fn of(pool: &RefilledPool) -> Self {
+        Self {
+            allocation_amount: Amount::of(&pool.amount, &pool.currency),
+            license_type_id: pool.license_type_id.to_string(),
+            pricing_unit_id: pool.currency.to_string(),
+        }
+    }
 }
 
 /// What is told of an attempt to pay that has ended.
@@ -280,6 +303,11 @@ impl<'a> Properties<'a> {
                     threshold_invoice_created: *threshold_invoice_created,
                 }
             }
+            Body::LicenseAllocationReset { timeframe, pools, .. } => Self::AllocationReset {
+                reset_allocations: pools.iter().map(ResetAllocation::of).collect(),
+                timeframe_start: timeframe.start().into(),
+                timeframe_end: timeframe.end().into(),
+            },
             Body::UsageExceeded(of) => Self::UsageExceeded {
                 alert_configuration: AlertConfiguration::of(&of.alert, related),
                 billable_metric_id: of.alert.condition.metric_id().map(|id| id.to_string()),

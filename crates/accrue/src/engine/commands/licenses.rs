@@ -1,12 +1,12 @@
 //! Licenses: operations and lists.
 
 use crate::{
-    Error, LicenseId, LicenseTypeId, Page, PageRequest, SubscriptionId, Timestamp,
+    Error, LicenseId, LicenseTypeId, Page, PageRequest, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, licenses, lists::Walk},
-        time::current,
+        time::{current, recount},
     },
     license::{
         Deactivation, License, LicenseFees, LicenseFilter, LicenseName, NewLicense, check_seats,
@@ -15,7 +15,7 @@ use crate::{
     page::{InstantRange, Listing},
     price::Price,
     schema::{self, Index},
-    subscription::Subscription,
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 impl Account {
@@ -148,6 +148,71 @@ impl Account {
 }
 
 /// Refuses what the prices of a subscription cannot have to do with its licenses, once they have changed: two
+/// license fees at once, one of a quantity below the number of licenses, or usage that cannot draw from their
+/// allocations, or not beside other usage (subscriptions 7.3.9, 7.4.2).
+pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
+    let prices = rows::prices::prices_of(tx, of).await?;
+    let fees = LicenseFees::of(of, &prices);
+    fees.check_one()?;
+    fees.check_draws(&prices)?;
+    for license_type in fees.types() {
+        check_seats_since(tx, of, &fees, license_type, tx.now).await?;
+    }
+    Ok(())
+}
+
+/// Counts usage anew where a license is active at other times since an instant, and has allocations.
+async fn count_anew(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    prices: &[Price],
+    license: &License,
+    since: Option<Timestamp>,
+) -> Result<(), Error> {
+    let is_own = |price: &&Price| price.license_type_id == Some(license.license_type_id);
+    let has_pools = prices.iter().filter(is_own).any(|of| of.license_key(prices).is_some());
+    match since.filter(|since| has_pools && *since <= rows::account::newest_taken(tx)) {
+        Some(since) => recount::judge_licenses(tx, entry, since).await,
+        None => Ok(()),
+    }
+}
+
+async fn find_license(&self, name: &LicenseName) -> Result<License, Error> {
+        let find = |mut tx| async move {
+            let found = find_license(&mut tx, name).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
+    }
+
+    /// Lists the licenses of a subscription, newest first. The status of each is that of now.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the cursor is none of this list.
+    pub async fn list_licenses(
+        &self,
+        subscription: SubscriptionId,
+        filter: &LicenseFilter,
+        page: &PageRequest,
+    ) -> Result<Page<License>, Error> {
+        let mut tx = self.reading();
+        let entry = rows::subscriptions::subscription_entry(&mut tx, subscription).await?;
+        let filtered = format!("{subscription} {filter:?}");
+        let listing = Listing { name: "licenses", account: self.id(), filter: filtered };
+        let index = Index::licenses(self.id(), subscription);
+        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
+        let slot = |at: &_| schema::license(self.id(), LicenseId::from_bytes(schema::id_at(at)));
+        let now = tx.now;
+        let show = |license: License| {
+            Some(license.within(&entry.subscription)).filter(|of| filter.passes(of, now))
+        };
+        walk.run(&mut tx, slot, show).await
+    }
+}
+
+/// Refuses what the prices of a subscription cannot have to do with its licenses, once they have changed: two
 /// license fees at once, one with allocations, or one of a quantity below the number of licenses (subscriptions
 /// 7.3.9, 7.4.2).
 pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
@@ -228,6 +293,8 @@ async fn create_license(tx: &mut Transaction<'_>, new: &NewLicense) -> Result<Li
     }
     licenses::put_new(tx, of, &license).await?;
     check_license(tx, of, &prices, &license).await?;
+    let since = license.window().map(Timeframe::start);
+    count_anew(tx, &entry, &prices, &license, since).await?;
     Ok(license.within(of))
 }
 
@@ -242,9 +309,11 @@ async fn deactivate_license(
     let of = &entry.subscription;
     let license = deactivation.decide(found.clone(), of, tx.now)?;
     licenses::save(tx, of, &found, &license).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
     if found.ends_at() < license.ends_at() {
-        let prices = rows::prices::prices_of(tx, of).await?;
         check_license(tx, of, &prices, &license).await?;
     }
+    let since = Some(found.ends_at().min(license.ends_at()));
+    count_anew(tx, &entry, &prices, &license, since).await?;
     Ok(license.within(of))
 }

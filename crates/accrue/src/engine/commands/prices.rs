@@ -159,7 +159,8 @@ async fn create(
     if let Some(group) = group.filter(|_| is_listed) {
         rows::price_groups::add(tx, group, &price)?;
     }
-    keep_meters(tx, &[(&price, None)]).await?;
+    let revision = next_revision(tx).await?;
+    keep_meters(tx, price.meters(None, revision).collect(), false).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     if is_listed {
         tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
@@ -187,8 +188,11 @@ pub(in crate::engine) async fn decide_price(
         None => None,
     };
     new.check_uses(&item, metric.as_ref())?;
+    let mut price = price;
     if let Some(license_type) = new.license_type_id {
-        rows::licenses::license_type(tx, license_type).await?;
+        let license_type = rows::licenses::license_type(tx, license_type).await?;
+        let has_pools = !price.license_allocations.is_empty();
+        price.license_grouping_key = has_pools.then_some(license_type.grouping_key);
     }
     Ok((price, group))
 }
@@ -200,32 +204,57 @@ pub(super) async fn note_usage(
     entry: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
     let of = &entry.subscription;
-    if of.all_price_intervals().any(|of| of.filter.is_some()) {
-        keep_filtered(tx, of).await?;
+    let prices = rows::prices::prices_of(tx, of).await?;
+    let intervals = of.all_price_intervals().filter_map(|of| {
+        let price = prices.iter().find(|price| price.id == of.price_id)?;
+        Some((price, of.filter.as_ref()))
+    });
+    let intervals: Vec<_> = intervals.collect();
+    if intervals.iter().any(|(_, filter)| filter.is_some()) {
+        let revision = next_revision(tx).await?;
+        let filtered = intervals.iter().filter(|(_, filter)| filter.is_some());
+        let meters = filtered.flat_map(|(price, filter)| price.meters(*filter, revision));
+        keep_meters(tx, meters.collect(), true).await?;
     }
+    keep_licensed(tx, &intervals).await?;
     rows::plans::note_usage(tx, entry).await
 }
 
-async fn keep_filtered(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
-    let prices = rows::prices::prices_of(tx, of).await?;
-    let filtered = of.all_price_intervals().filter_map(|of| {
-        let price = prices.iter().find(|price| price.id == of.price_id)?;
-        Some((price, Some(of.filter.as_ref()?)))
-    });
-    keep_meters(tx, &filtered.collect::<Vec<_>>()).await
-}
-
-/// Makes sure that the meters of prices are kept, each with a condition on the events: of earlier events too, where they
-/// were not before.
-async fn keep_meters(
+/// Makes sure that the meters are kept that tell the usage of licenses apart, where prices that are together have
+/// allocations of such; each is given with a condition on the events.
+pub(super) async fn keep_licensed(
     tx: &mut Transaction<'_>,
     prices: &[(&Price, Option<&Expression>)],
+) -> Result<(), Error> {
+    if prices.iter().all(|(fee, _)| fee.license_allocations.is_empty()) {
+        return Ok(());
+    }
+    let revision = next_revision(tx).await?;
+    let licensed = prices.iter().filter_map(|(price, filter)| {
+        let key = price.license_key(prices.iter().map(|(of, _)| *of))?;
+        price.licensed_meter(*filter, &key, revision)
+    });
+    let is_filtered = prices.iter().any(|(_, filter)| filter.is_some());
+    keep_meters(tx, licensed.collect(), is_filtered).await
+}
+
+/// Returns the revision of the metrics in which a meter comes that is not kept yet.
+async fn next_revision(tx: &mut Transaction<'_>) -> Result<u64, Error> {
+    Ok(rows::metrics::catalogue(tx).await?.revision.saturating_add(1))
+}
+
+/// Makes sure that meters are kept, of which some have a condition on the events: of earlier events too, where they were
+/// not before.
+async fn keep_meters(
+    tx: &mut Transaction<'_>,
+    meters: Vec<Meter>,
+    is_filtered: bool,
 ) -> Result<(), Error> {
     let guard = rows::account::guard(tx).await?;
     let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     let revision = catalogue.revision.saturating_add(1);
     let mut changed: Vec<Meter> = Vec::new();
-    for meter in prices.iter().flat_map(|(price, filter)| price.meters(*filter, revision)) {
+    for meter in meters {
         if let Some(known) = changed.iter_mut().find(|known| known.id == meter.id) {
             known.extend(&meter)?;
         } else if !catalogue.meters.contains(&meter.id) {
@@ -240,7 +269,7 @@ async fn keep_meters(
     }
     let known = rows::metrics::meters(tx).await?;
     check_number(&known, &changed)?;
-    if prices.iter().any(|(_, filter)| filter.is_some()) {
+    if is_filtered {
         let new = changed.iter().filter(|of| !known.divided.iter().any(|own| own.id == of.id));
         check_terms(known.terms(), new.map(Meter::terms).fold(0, usize::saturating_add))?;
     }
