@@ -62,7 +62,7 @@ impl<'a> LicenseFees<'a> {
             for (place, (own, price)) in together.iter().enumerate() {
                 price.check_draws_from(fee)?;
                 of.check_no_units_off(price, fee)?;
-                let mut others = together.iter().take(place);
+                let others = together.iter().take(place);
                 let mut beside = others.filter(|(other, _)| are_together(of, other, own));
                 beside.try_for_each(|(_, other)| check_draws_alone(other, price, fee))?;
             }

@@ -52,7 +52,8 @@ impl Price {
     ) -> Option<LicenseKey> {
         let mut fees = prices.into_iter().filter(|fee| fee.allocation_for(self).is_some());
         fees.find_map(|fee| {
-            let (license_type, grouping_key) = (fee.license_fee()?, fee.license_grouping_key.clone()?);
+            let (license_type, grouping_key) =
+                (fee.license_fee()?, fee.license_grouping_key.clone()?);
             Some(LicenseKey { license_type, grouping_key })
         })
     }
@@ -76,8 +77,7 @@ impl Price {
         if fee.allocation_for(self).is_none() {
             return Ok(());
         }
-        let takes_units =
-            |of: &Discount| matches!(of, Discount::Usage(_));
+        let takes_units = |of: &Discount| matches!(of, Discount::Usage(_));
         let expected = if self.drawing_unit().is_none_or(|unit| unit.prorated) {
             "the model unit, not prorated"
         } else if self.cadence != fee.cadence {

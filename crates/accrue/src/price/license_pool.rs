@@ -88,7 +88,8 @@ impl RatesGroups for LicensePool {
 
     /// Prices the usage of a license, and what its pool pays for beside it.
     fn rate_group(&self, group: &GroupQuantity) -> Vec<Part> {
-        let (factor, unit_amount) = (self.unit.scaling_factor.as_ref(), self.unit.unit_amount.number());
+        let (factor, unit_amount) =
+            (self.unit.scaling_factor.as_ref(), self.unit.unit_amount.number());
         let grouping = group.grouping(&self.key.grouping_key, 0);
         let name = grouping.value.clone().unwrap_or_else(|| "none".to_owned());
         let of = |part: Part| Part { grouping: Some(grouping.clone()), ..part };

@@ -50,7 +50,9 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::groups::RatesGroups;
 pub(super) use self::tiered::{check_graduated, graduated};
+use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},
     bulk_with_filters::{BulkFilter, BulkWithFilters},
@@ -101,8 +103,6 @@ pub(crate) use self::{
     groups::{Combination, DeclaredGroups, GroupRater, GroupSum},
     part::Parts,
 };
-pub(super) use self::groups::RatesGroups;
-use self::tiers::Tiers;
 use super::{Share, check_bounds};
 use crate::{Decimal, Error, PropertyName, limits};
 

@@ -171,7 +171,8 @@ impl Subscription {
     /// Refuses a discount of the units of usage that draws from the allocations of a license fee.
     pub(crate) fn check_no_units_off(&self, usage: &Price, fee: &Price) -> Result<(), Error> {
         let takes_units = |of: &&AdjustmentInterval| {
-            matches!(of.adjustment, Adjustment::Discount(Discount::Usage(_))) && of.reaches(usage.id)
+            matches!(of.adjustment, Adjustment::Discount(Discount::Usage(_)))
+                && of.reaches(usage.id)
         };
         match self.adjustment_intervals.iter().find(takes_units) {
             Some(of) if fee.allocation_for(usage).is_some() => Err(Error::constraint(format!(

@@ -25,7 +25,10 @@ impl Refilled {
 
 impl Subscription {
     /// Returns the next period of an interval that a message is to tell of, and when it does.
-    pub(crate) fn next_to_refill(&self, interval: &PriceInterval) -> Option<(Timestamp, Timeframe)> {
+    pub(crate) fn next_to_refill(
+        &self,
+        interval: &PriceInterval,
+    ) -> Option<(Timestamp, Timeframe)> {
         let Refilled { since, until } = interval.refilled?;
         let periods = self.periods_of_interval(interval);
         let period = match until.and_then(|until| periods.containing(until)) {

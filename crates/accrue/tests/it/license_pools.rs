@@ -50,6 +50,7 @@ fn pooled_with(with: impl FnOnce(&mut LicenseAllocation)) -> Licensed {
     let fixture = Fixture::new();
     let mut configuration = Configuration::default();
     (configuration.features.invoices, configuration.timezone) = (true, Zone::UTC);
+    configuration.grace_period = std::time::Duration::from_secs(28 * 86_400);
     run(fixture.account.configure(configuration)).unwrap();
     let (metric, license_type) = (fixture.metric(SUM), fixture.license_type());
     let mut usage = fixture.usage_at("1", &metric);
@@ -94,7 +95,7 @@ impl Licensed {
     }
 
     /// The rows of usage, as `name allocated consumed eligible shared remaining`.
-    fn rows(&self, query: &LicenseUsageQuery) -> Vec<String> {
+    fn figures(&self, query: &LicenseUsageQuery) -> Vec<String> {
         let page = accrue::PageRequest::default();
         let (id, license_type) = (self.subscription.id, self.license_type.id);
         let found = self.fixture.account.license_usage(id, license_type, query, &page);
@@ -113,7 +114,7 @@ impl Licensed {
     }
 
     /// Alice is active all March, Bob from the 16th on.
-    fn march(&self) {
+    fn give_march(&self) {
         self.give(self.between("alice", "2026-03-01", ""));
         self.give(self.between("bob", "2026-03-16", ""));
     }
@@ -149,13 +150,13 @@ impl Licensed {
 fn subscriptions_7_4_example_of_alice_and_bob() {
     let of = pooled(false);
     of.give_credits("1000");
-    of.march();
+    of.give_march();
     of.use_march();
-    let rows = of.rows(&LicenseUsageQuery::default());
+    let rows = of.figures(&LicenseUsageQuery::default());
     assert_eq!(rows, ["alice 100 130 130 0 0", "bob 100 70 30 40 70"]);
     assert_eq!(of.left(), "930: 930, 0", "30 of alice and 40 of bob");
     assert_eq!(of.cost(), "70");
-    assert_eq!(of.line(), ["200", "70", "70", "0.00"]);
+    assert_eq!(of.line(), ["200", "70", "70", "0"]);
     // Pools are no entries, and no part of the customer's credits (7.4.13).
     let ledger =
         block_on(of.fixture.account.credit_balance(of.customer(), &unit(CREDITS))).unwrap();
@@ -166,23 +167,23 @@ fn subscriptions_7_4_example_of_alice_and_bob() {
 fn subscriptions_7_4_example_with_write_off_overage() {
     let of = pooled(true);
     of.give_credits("1000");
-    of.march();
+    of.give_march();
     of.use_march();
-    let rows = of.rows(&LicenseUsageQuery::default());
+    let rows = of.figures(&LicenseUsageQuery::default());
     assert_eq!(rows, ["alice 100 130 130 0 0", "bob 100 70 30 40 70"]);
     assert_eq!(of.left(), "960: 960, 0", "what bob used before he was active");
-    assert_eq!(of.line(), ["200", "40", "40", "0.00"]);
+    assert_eq!(of.line(), ["200", "40", "40", "0"]);
 }
 
 #[test]
 fn subscriptions_7_4_10_beyond_the_pool_blocks_are_drawn_and_then_it_is_billed() {
     let of = pooled(false);
     of.give_credits("25");
-    of.march();
+    of.give_march();
     of.use_march();
     assert_eq!(of.left(), "-45: 0, 45");
     // 45 credits at half a dollar.
-    assert_eq!(of.line(), ["200", "70", "25", "22.50"]);
+    assert_eq!(of.line(), ["200", "70", "25", "22.5"]);
     let bill = of.bill();
     let line = bill.lines.iter().find(|line| line.currency == unit(CREDITS)).unwrap();
     let parts = line.sub_lines().into_iter().map(|(part, amount)| {
@@ -229,7 +230,7 @@ fn subscriptions_7_4_4_usage_in_another_currency_is_charged_as_usual() {
     of.take([calls("alice", "2026-03-10T03:00:00Z", "3")]);
     assert_eq!(of.left(), "997: 997, 0");
     // Nothing draws from it: it is there all the same.
-    let rows = of.rows(&LicenseUsageQuery::default());
+    let rows = of.figures(&LicenseUsageQuery::default());
     assert_eq!(rows, ["alice 100 0 0 0 100", "alice 0 3 3 0 0"]);
 }
 
@@ -249,14 +250,14 @@ fn subscriptions_7_4_8_a_pool_is_full_again_with_each_period_and_does_not_roll_o
         ..LicenseUsageQuery::default()
     };
     // Of March 80 are lost.
-    assert_eq!(of.rows(&query), ["alice 200 130 130 0 80"]);
+    assert_eq!(of.figures(&query), ["alice 200 130 130 0 80"]);
     let grouping = LicenseGrouping::LicenseAndDay;
     let days = LicenseUsageQuery {
         start_date: date("2026-04-01"),
         end_date: date("2026-04-03"),
         grouping,
     };
-    assert_eq!(of.rows(&days), ["alice 100 0 0 0 100", "alice 100 110 110 0 0"]);
+    assert_eq!(of.figures(&days), ["alice 100 0 0 0 100", "alice 100 110 110 0 0"]);
 }
 
 #[test]
@@ -413,7 +414,7 @@ fn subscriptions_7_4_what_a_preview_tells_is_what_happens() {
 #[test]
 fn subscriptions_7_4_costs_of_days_add_up_to_the_invoice() {
     let of = pooled(false);
-    of.march();
+    of.give_march();
     of.use_march();
     let query = CostQuery {
         currency: Some(unit(CREDITS)),
@@ -447,7 +448,8 @@ fn subscriptions_7_4_7_another_allocation_counts_for_periods_that_its_fee_is_in_
     let version = run(of.fixture.account.create_plan_version(plan, NewPlanVersion::new(prices)));
     let version = version.unwrap();
     let april = PlanChangeTiming::RequestedDate(at("2026-04-01T00:00:00Z"));
-    let mut change = PlanChange::new(plan, april);
+    let mut change = PlanChange::immediate(plan);
+    change.when = april;
     change.plan_version = Some(version.version);
     run(of.fixture.account.schedule_plan_change(of.subscription.id, change)).unwrap();
     assert_eq!(of.left(), "970: 970, 0");

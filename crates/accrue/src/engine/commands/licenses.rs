@@ -177,55 +177,6 @@ async fn count_anew(
     }
 }
 
-async fn find_license(&self, name: &LicenseName) -> Result<License, Error> {
-        let find = |mut tx| async move {
-            let found = find_license(&mut tx, name).await;
-            (tx, found)
-        };
-        self.at_one_instant(find).await
-    }
-
-    /// Lists the licenses of a subscription, newest first. The status of each is that of now.
-    ///
-    /// # Errors
-    ///
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the cursor is none of this list.
-    pub async fn list_licenses(
-        &self,
-        subscription: SubscriptionId,
-        filter: &LicenseFilter,
-        page: &PageRequest,
-    ) -> Result<Page<License>, Error> {
-        let mut tx = self.reading();
-        let entry = rows::subscriptions::subscription_entry(&mut tx, subscription).await?;
-        let filtered = format!("{subscription} {filter:?}");
-        let listing = Listing { name: "licenses", account: self.id(), filter: filtered };
-        let index = Index::licenses(self.id(), subscription);
-        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
-        let slot = |at: &_| schema::license(self.id(), LicenseId::from_bytes(schema::id_at(at)));
-        let now = tx.now;
-        let show = |license: License| {
-            Some(license.within(&entry.subscription)).filter(|of| filter.passes(of, now))
-        };
-        walk.run(&mut tx, slot, show).await
-    }
-}
-
-/// Refuses what the prices of a subscription cannot have to do with its licenses, once they have changed: two
-/// license fees at once, one with allocations, or one of a quantity below the number of licenses (subscriptions
-/// 7.3.9, 7.4.2).
-pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
-    let prices = rows::prices::prices_of(tx, of).await?;
-    prices.iter().try_for_each(Price::check_no_allocations)?;
-    let fees = LicenseFees::of(of, &prices);
-    fees.check_one()?;
-    for license_type in fees.types() {
-        check_seats_since(tx, of, &fees, license_type, tx.now).await?;
-    }
-    Ok(())
-}
-
 async fn find_license(tx: &mut Transaction<'_>, name: &LicenseName) -> Result<License, Error> {
     let entry = rows::subscriptions::subscription_entry(tx, name.subscription_id).await?;
     let LicenseName { license_type_id, external_license_id, .. } = name;

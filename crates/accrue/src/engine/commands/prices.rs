@@ -19,7 +19,7 @@ use crate::{
         PriceUpdate,
     },
     schema::{self, AccountHead, Index, Nothing, PriceAlias},
-    subscription::{Subscription, SubscriptionEntry},
+    subscription::SubscriptionEntry,
     usage::Meters,
 };
 

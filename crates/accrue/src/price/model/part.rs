@@ -94,7 +94,11 @@ impl Part {
     }
 
     /// Prices so many units under a name.
-    pub(in crate::price) fn named(name: impl Into<String>, quantity: Decimal, unit_amount: &Decimal) -> Self {
+    pub(in crate::price) fn named(
+        name: impl Into<String>,
+        quantity: Decimal,
+        unit_amount: &Decimal,
+    ) -> Self {
         Self { name: Some(name.into()), ..Self::new(PartOf::Named, quantity, unit_amount) }
     }
 

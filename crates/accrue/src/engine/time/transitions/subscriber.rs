@@ -88,8 +88,9 @@ impl Subscriber {
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time =
-            [notified, trial, plan, turn, gives, refilled, closing, invoicing].into_iter().flatten();
+        let by_time = [notified, trial, plan, turn, gives, refilled, closing, invoicing]
+            .into_iter()
+            .flatten();
         let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
