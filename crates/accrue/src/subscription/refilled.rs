@@ -24,6 +24,11 @@ impl Refilled {
 }
 
 impl Subscription {
+    /// Tells whether licenses of one of its fees have pools.
+    pub(crate) fn has_license_pools(&self) -> bool {
+        self.price_intervals.iter().any(|interval| interval.refilled.is_some())
+    }
+
     /// Returns the next period of an interval that a message is to tell of, and when it does.
     pub(crate) fn next_to_refill(
         &self,

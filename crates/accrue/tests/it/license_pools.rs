@@ -47,12 +47,16 @@ pub(crate) fn pooled(writes_off: bool) -> Licensed {
 }
 
 fn pooled_with(with: impl FnOnce(&mut LicenseAllocation)) -> Licensed {
+    pooled_of(SUM, with)
+}
+
+fn pooled_of(sql: &str, with: impl FnOnce(&mut LicenseAllocation)) -> Licensed {
     let fixture = Fixture::new();
     let mut configuration = Configuration::default();
     (configuration.features.invoices, configuration.timezone) = (true, Zone::UTC);
     configuration.grace_period = std::time::Duration::from_secs(28 * 86_400);
     run(fixture.account.configure(configuration)).unwrap();
-    let (metric, license_type) = (fixture.metric(SUM), fixture.license_type());
+    let (metric, license_type) = (fixture.metric(sql), fixture.license_type());
     let mut usage = fixture.usage_at("1", &metric);
     (usage.license_type_id, usage.currency) = (Some(license_type.id), unit(CREDITS));
     usage.conversion_rate = Some(number("0.5").into());
@@ -333,6 +337,77 @@ fn subscriptions_7_4_9_a_corrected_event_corrects_what_was_drawn() {
     run(of.fixture.account.revert_backfill(backfill.id)).unwrap();
     of.fixture.tick();
     assert_eq!((of.left(), of.cost()), ("970: 970, 0".to_owned(), "30".to_owned()));
+}
+
+#[test]
+fn subscriptions_7_4_9_distinct_values_are_those_of_each_license() {
+    let of = pooled_of("SELECT count(DISTINCT n) FROM events", |allocation| {
+        allocation.amount = number("2");
+    });
+    of.give_credits("1000");
+    of.give(of.between("alice", "2026-03-09", ""));
+    let mut left = Vec::new();
+    for (user, instant, n) in [
+        ("alice", "2026-03-09T01:00:00Z", "1"),
+        ("bob", "2026-03-09T02:00:00Z", "1"),
+        ("alice", "2026-03-09T03:00:00Z", "2"),
+        ("alice", "2026-03-10T04:00:00Z", "1"),
+        ("alice", "2026-03-10T05:00:00Z", "3"),
+        ("bob", "2026-03-10T06:00:00Z", "1"),
+        ("alice", "2026-03-08T07:00:00Z", "3"),
+        ("alice", "2026-03-10T08:00:00Z", "3"),
+    ] {
+        of.take([calls(user, instant, n)]);
+        left.push(of.left().split(':').next().unwrap().to_owned());
+    }
+    assert_eq!(left, ["1000", "999", "999", "999", "998", "998", "997", "997"]);
+    assert_eq!(of.cost(), "3");
+    let together = pooled_of("SELECT count(DISTINCT n) FROM events", |allocation| {
+        allocation.amount = number("2");
+    });
+    together.give_credits("1000");
+    together.take([
+        calls("alice", "2026-03-10T01:00:00Z", "1"),
+        calls("alice", "2026-03-10T02:00:00Z", "2"),
+        calls("alice", "2026-03-10T03:00:00Z", "1"),
+        calls("alice", "2026-03-10T04:00:00Z", "3"),
+    ]);
+    assert_eq!(together.left(), "997: 997, 0");
+    together.give(together.between("alice", "2026-03-10", ""));
+    assert_eq!(together.left(), "999: 999, 0");
+}
+
+#[test]
+fn subscriptions_7_4_5_usage_of_other_customers_is_of_the_licenses_that_it_names() {
+    let of = pooled(false);
+    of.give_credits("1000");
+    let child = of.fixture.customer("child");
+    let update = accrue::customer::CustomerUpdate {
+        hierarchy: Some(accrue::customer::HierarchyUpdate {
+            parent: accrue::Patch::Set(of.customer().into()),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    run(of.fixture.account.update_customer(child.id, update)).unwrap();
+    let customers = UsageCustomers::new([of.customer(), child.id]).unwrap();
+    let plan = PlanChange {
+        usage_customers: Some(customers),
+        ..PlanChange::immediate(of.subscription.plan_id.unwrap())
+    };
+    run(of.fixture.account.schedule_plan_change(of.subscription.id, plan)).unwrap();
+    of.give(of.between("alice", "2026-03-10", ""));
+    let of_child = |instant: &str, n: &str| {
+        let mut event = calls("alice", instant, n);
+        event.customer = external("child").into();
+        event.idempotency_key = accrue::EventKey::parse(format!("child/{instant}")).unwrap();
+        event
+    };
+    of.fixture.set("2026-03-11T12:00:00Z");
+    of.take([calls("alice", "2026-03-11T01:00:00Z", "70")]);
+    of.take([of_child("2026-03-11T02:00:00Z", "50")]);
+    assert_eq!(of.left(), "980: 980, 0");
+    assert_eq!(of.cost(), "20");
 }
 
 #[test]

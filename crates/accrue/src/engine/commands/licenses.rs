@@ -161,19 +161,22 @@ pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) ->
     Ok(())
 }
 
-/// Counts usage anew where a license is active at other times since an instant, and has allocations.
+/// Counts usage anew where a license that has pools is active at other times since an instant.
 async fn count_anew(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
-    prices: &[Price],
     license: &License,
     since: Option<Timestamp>,
 ) -> Result<(), Error> {
-    let is_own = |price: &&Price| price.license_type_id == Some(license.license_type_id);
-    let has_pools = prices.iter().filter(is_own).any(|of| of.license_key(prices).is_some());
-    match since.filter(|since| has_pools && *since <= rows::account::newest_taken(tx)) {
-        Some(since) => recount::judge_licenses(tx, entry, since).await,
-        None => Ok(()),
+    let Some(since) = since.filter(|_| entry.subscription.has_license_pools()) else {
+        return Ok(());
+    };
+    let prices = rows::prices::prices_of(tx, &entry.subscription).await?;
+    let mut own =
+        prices.iter().filter(|price| price.license_type_id == Some(license.license_type_id));
+    match own.any(|price| price.license_key(&prices).is_some()) {
+        true => recount::judge_licenses(tx, entry, since).await,
+        false => Ok(()),
     }
 }
 
@@ -245,7 +248,7 @@ async fn create_license(tx: &mut Transaction<'_>, new: &NewLicense) -> Result<Li
     licenses::put_new(tx, of, &license).await?;
     check_license(tx, of, &prices, &license).await?;
     let since = license.window().map(Timeframe::start);
-    count_anew(tx, &entry, &prices, &license, since).await?;
+    count_anew(tx, &entry, &license, since).await?;
     Ok(license.within(of))
 }
 
@@ -260,11 +263,11 @@ async fn deactivate_license(
     let of = &entry.subscription;
     let license = deactivation.decide(found.clone(), of, tx.now)?;
     licenses::save(tx, of, &found, &license).await?;
-    let prices = rows::prices::prices_of(tx, of).await?;
     if found.ends_at() < license.ends_at() {
+        let prices = rows::prices::prices_of(tx, of).await?;
         check_license(tx, of, &prices, &license).await?;
     }
     let since = Some(found.ends_at().min(license.ends_at()));
-    count_anew(tx, &entry, &prices, &license, since).await?;
+    count_anew(tx, &entry, &license, since).await?;
     Ok(license.within(of))
 }

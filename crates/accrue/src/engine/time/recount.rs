@@ -81,7 +81,8 @@ pub(in crate::engine) async fn judge_change(
 }
 
 /// Counts the usage of a subscription anew whose licenses are others since an instant, as far back as it was counted,
-/// and judges the alerts that watch it (subscriptions 7.4.9).
+/// and judges the alerts that watch it (subscriptions 7.4.9). Writes the subscription: whoever has worked out what its
+/// events are held against does so anew.
 pub(in crate::engine) async fn judge_licenses(
     tx: &mut Transaction<'_>,
     before: &SubscriptionEntry,
@@ -91,11 +92,10 @@ pub(in crate::engine) async fn judge_licenses(
     let longest = DAY.saturating_mul(u32::try_from(limits::GRACE_DAYS).unwrap_or(u32::MAX));
     let counted = before.subscription.created_at.saturating_sub(longest);
     let mut entry = before.clone();
-    judge_usage(tx, before, &mut entry, Some(since.max(counted))).await?;
-    if entry != *before {
-        subscriptions::save_subscription(tx, &entry).await?;
+    if since <= rows::account::newest_taken(tx) {
+        judge_usage(tx, before, &mut entry, Some(since.max(counted))).await?;
     }
-    Ok(())
+    subscriptions::save_subscription(tx, &entry).await
 }
 
 /// Judges a change of a subscription after which its usage is counted otherwise from an instant on, where there is one.

@@ -311,7 +311,7 @@ tables! {
     }
 
     /// A license.
-    license(account, license: LicenseId) -> License [guarded by CustomerHead], read_often;
+    license(account, license: LicenseId) -> License [guarded by CustomerHead];
 
     /// The licenses of a subscription, by when they end: behind all others those without an end.
     license_by_end(account, of: &License)
