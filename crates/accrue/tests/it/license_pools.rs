@@ -14,7 +14,7 @@ use accrue::{
     price::{Cadence, LicenseAllocation, NewPrice},
     subscription::{
         FeeQuantityChange, IntervalChanges, IntervalDate, NewPriceInterval, PlanChange,
-        PlanChangeTiming,
+        PlanChangeTiming, UsageCustomers,
     },
     usage::{Amendment, Event, PropertyValue, View},
     webhook::Body,
@@ -381,21 +381,11 @@ fn subscriptions_7_4_9_distinct_values_are_those_of_each_license() {
 fn subscriptions_7_4_5_usage_of_other_customers_is_of_the_licenses_that_it_names() {
     let of = pooled(false);
     of.give_credits("1000");
-    let child = of.fixture.customer("child");
-    let update = accrue::customer::CustomerUpdate {
-        hierarchy: Some(accrue::customer::HierarchyUpdate {
-            parent: accrue::Patch::Set(of.customer().into()),
-            ..Default::default()
-        }),
-        ..Default::default()
-    };
-    run(of.fixture.account.update_customer(child.id, update)).unwrap();
-    let customers = UsageCustomers::new([of.customer(), child.id]).unwrap();
-    let plan = PlanChange {
-        usage_customers: Some(customers),
-        ..PlanChange::immediate(of.subscription.plan_id.unwrap())
-    };
-    run(of.fixture.account.schedule_plan_change(of.subscription.id, plan)).unwrap();
+    let child = of.fixture.child("child", of.customer());
+    let customers = UsageCustomers::new([of.customer(), child]).unwrap();
+    let mut change = PlanChange::immediate(of.subscription.plan_id.unwrap());
+    change.usage_customers = Some(customers);
+    run(of.fixture.account.schedule_plan_change(of.subscription.id, change)).unwrap();
     of.give(of.between("alice", "2026-03-10", ""));
     let of_child = |instant: &str, n: &str| {
         let mut event = calls("alice", instant, n);
