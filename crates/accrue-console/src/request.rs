@@ -14,6 +14,11 @@ const FIELDS: usize = 200;
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// Makes fields of what a form begins with.
+    pub(crate) fn of<const N: usize>(pairs: [(&str, String); N]) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
     /// Reads fields as `application/x-www-form-urlencoded` has them. Whatever is no UTF-8 is replaced.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let pairs = form_urlencoded::parse(bytes).take(FIELDS);

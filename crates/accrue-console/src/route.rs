@@ -99,6 +99,10 @@ routes! {
     OPERATE, POST "/a/{account}/backfills/{backfill}/revert" => backfills::revert;
     READ, GET "/a/{account}/webhooks" => webhooks::show;
     ADMIN, POST "/a/{account}/webhooks" => endpoints::create;
+    READ, GET "/a/{account}/webhooks/{endpoint}" => endpoints::show;
+    ADMIN, POST "/a/{account}/webhooks/{endpoint}" => endpoints::update;
+    ADMIN, POST "/a/{account}/webhooks/{endpoint}/rotate" => endpoints::rotate;
+    ADMIN, POST "/a/{account}/webhooks/{endpoint}/delete" => endpoints::delete;
     OPERATE, POST "/a/{account}/webhooks/{endpoint}/enable" => endpoints::enable;
     OPERATE, POST "/a/{account}/webhooks/{endpoint}/disable" => endpoints::disable;
     READ, GET "/a/{account}/messages/{message}" => webhooks::message;

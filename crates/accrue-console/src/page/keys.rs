@@ -23,8 +23,8 @@ use crate::{
     visit::Visit,
 };
 
-/// For how long a rotated key's former token may stay valid, with what the choice is called.
-const OVERLAPS: [(&str, &str); 5] = [
+/// For how long a former token or secret may stay valid, with what the choice is called.
+pub(super) const OVERLAPS: [(&str, &str); 5] = [
     ("0", "No time: it ends now"),
     ("1", "1 hour"),
     ("24", "1 day"),
@@ -57,8 +57,7 @@ pub(crate) async fn issue(visit: &Visit) -> Result<Answer, Failure> {
 /// Rotates a key.
 pub(crate) async fn rotate(visit: &Visit) -> Result<Answer, Failure> {
     let id: ApiKeyId = visit.id("key")?;
-    let overlap = visit.form.get("overlap").and_then(|hours| hours.parse::<u64>().ok());
-    let overlap = Duration::from_secs(overlap.unwrap_or_default().saturating_mul(60 * 60));
+    let overlap = overlap(visit);
     let mut faults = Faults::default();
     confirm(visit, &mut faults).await?;
     if faults.is_empty() {
@@ -70,6 +69,12 @@ pub(crate) async fn rotate(visit: &Visit) -> Result<Answer, Failure> {
     let key = visit.account()?.fetch_api_key(id).await?;
     let page = one(visit, &key, &visit.form, &faults).await?;
     Ok(Answer::page_with(StatusCode::UNPROCESSABLE_ENTITY, page))
+}
+
+/// Reads for how long the former one is to stay valid.
+pub(super) fn overlap(visit: &Visit) -> Duration {
+    let hours = visit.form.get("overlap").and_then(|hours| hours.parse::<u64>().ok());
+    Duration::from_secs(hours.unwrap_or_default().saturating_mul(60 * 60))
 }
 
 /// Revokes a key.

@@ -4,12 +4,12 @@ use accrue::{
     MessageId, PageRequest,
     person::Role,
     webhook::{
-        Answer as Answered, Delivery, DeliveryStatus, DisableReason, Endpoint, EndpointStatus,
-        SentMessage, SentMessageFilter,
+        Answer as Answered, Delivery, DeliveryStatus, Endpoint, SentMessage, SentMessageFilter,
     },
 };
 use maud::{Markup, html};
 
+use super::endpoints;
 use crate::{
     answer::{Answer, Failure},
     site::query,
@@ -160,35 +160,15 @@ pub(crate) fn standing(message: &SentMessage) -> Markup {
 }
 
 fn endpoint_row(visit: &Visit, endpoint: &Endpoint) -> Markup {
-    let standing = match endpoint.status {
-        EndpointStatus::Disabled { at, reason } => html! {
-            (chip(Standing::Off, "Disabled"))
-            " since " (time::instant(at)) (why_disabled(reason))
-        },
-        _ => chip(Standing::Good, "Enabled"),
-    };
     html! {
         tr {
-            th.id scope="row" { (endpoint.url.as_str()) }
-            td { (standing) }
-            td { (time::instant(endpoint.created_at)) }
-            td {
-                @if visit.may(Role::Operate) {
-                    @let id = endpoint.id.to_string();
-                    @let to = |action: &str| visit.in_account(&["webhooks", &id, action]);
-                    @if endpoint.is_enabled() { (form::button(visit, &to("disable"), "Disable", "quiet")) }
-                    @else { (form::button(visit, &to("enable"), "Enable", "quiet")) }
-                } @else { "–" }
+            th.id scope="row" {
+                a href=(visit.in_account(&["webhooks", &endpoint.id.to_string()])) { (endpoint.url.as_str()) }
             }
+            td { (endpoints::standing(endpoint)) }
+            td { (time::instant(endpoint.created_at)) }
+            td { (endpoints::switch(visit, endpoint)) }
         }
-    }
-}
-
-fn why_disabled(reason: DisableReason) -> &'static str {
-    match reason {
-        DisableReason::Gone => ": it answered 410, that it is gone",
-        DisableReason::Failing => ": nothing was delivered to it for five days",
-        _ => "",
     }
 }
 

@@ -91,6 +91,7 @@ fn done(code: &str) -> Option<&'static str> {
         "sent-again" => "The message will be sent again.",
         "endpoint-created" => "The endpoint is created: messages from now on are sent to it.",
         "endpoint-changed" => "The endpoint is changed.",
+        "endpoint-deleted" => "The endpoint is deleted: nothing is sent to it any more.",
         "backfill-created" => "The backfill is open: its events can be sent.",
         "backfill-closed" => "The backfill is closed: its figures count once they are reflected.",
         "backfill-reverted" => {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::support::{COOKIE, Desk, block_on};
 
-const PATHS: [&str; 33] = [
+const PATHS: [&str; 36] = [
     "/sign-in",
     "/invitation",
     "/accounts",
@@ -33,6 +33,9 @@ const PATHS: [&str; 33] = [
     "/a/acme/backfills/07070707-0707-7707-8707-070707070707",
     "/a/acme/backfills/07070707-0707-7707-8707-070707070707/close",
     "/a/acme/backfills/07070707-0707-7707-8707-070707070707/revert",
+    "/a/acme/webhooks/07070707-0707-7707-8707-070707070707",
+    "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/rotate",
+    "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/delete",
     "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/enable",
     "/a/acme/webhooks/07070707-0707-7707-8707-070707070707/disable",
     "/a/acme/messages/07070707-0707-7707-8707-070707070707/send-again",
@@ -43,7 +46,10 @@ const PATHS: [&str; 33] = [
     "/invitations/07070707-0707-7707-8707-070707070707/withdraw",
 ];
 
-const FIELDS: [&str; 25] = [
+const FIELDS: [&str; 27] = [
+    "url",
+    "types",
+    "order",
     "name",
     "email",
     "role",
@@ -67,7 +73,6 @@ const FIELDS: [&str; 25] = [
     "watch",
     "thresholds",
     "present",
-    "url",
     "replaces",
 ];
 

@@ -5,8 +5,8 @@ use accrue::{
     alert::{NewAlert, Thresholds},
     person::Role,
     webhook::{
-        Answer, AttemptReport, EndpointUrl, Message, PayloadStyle, Reach, Schedule,
-        SentMessageFilter, WebhookKey,
+        Answer, AttemptReport, DeliveryOrder, Endpoint, EndpointUrl, EventTypes, Message,
+        PayloadStyle, Reach, Schedule, SentMessageFilter, WebhookKey,
     },
 };
 use accrue_console::{Console, People};
@@ -52,6 +52,93 @@ fn an_endpoint_is_added_and_its_secret_is_shown_once() {
         assert_eq!(changed.location(), "/console/a/acme/webhooks?done=endpoint-changed");
         assert_eq!(list()[0].is_enabled(), is_enabled);
     }
+}
+
+/// The path of an endpoint that is added, and a function that reads it.
+fn added(desk: &Desk, session: &str) -> (String, impl Fn() -> Option<Endpoint>) {
+    desk.post("/a/acme/webhooks", Some(session), &[("url", ADDRESS)]);
+    let account = desk.account.clone();
+    let read = move || {
+        let page = block_on(account.list_webhook_endpoints(&PageRequest::default())).unwrap();
+        page.data.first().cloned()
+    };
+    (format!("/a/acme/webhooks/{}", read().unwrap().id), read)
+}
+
+#[test]
+fn an_endpoint_is_changed_where_what_is_typed_can_be_read() {
+    let desk = desk();
+    let [operate, admin] = [Role::Operate, Role::Admin].map(|role| desk.session_of(role));
+    let (path, read) = added(&desk, &admin);
+    let form = |url, types, order| [("url", url), ("types", types), ("order", order)];
+    let other = "https://other.example.com/";
+    let changes = form(other, "invoice.issued, customer.created,", "strict");
+    assert_eq!(desk.post(&path, Some(&operate), &changes).status, StatusCode::FORBIDDEN);
+    let changed = desk.post(&path, Some(&admin), &changes);
+    assert_eq!(changed.location(), format!("/console{path}?done=endpoint-changed"));
+    let endpoint = read().unwrap();
+    assert_eq!((endpoint.url.as_str(), endpoint.order), (other, DeliveryOrder::Strict));
+    assert!(endpoint.event_types.contain("invoice.issued"));
+    assert!(!endpoint.event_types.contain("invoice.paid"));
+    let page = desk.get(&path, Some(&admin)).body;
+    assert!(page.contains("value=\"customer.created, invoice.issued\""), "{page}");
+    assert!(page.contains("value=\"strict\" selected"), "{page}");
+
+    for (changes, field) in [
+        (form("http://other.example.com/", "", ""), "url"),
+        (form(other, "invoice.issued, nothing.such", ""), "types"),
+    ] {
+        let refused = desk.post(&path, Some(&admin), &changes);
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(refused.body.contains(&format!("id=\"change-{field}-fault\"")), "{field}");
+        assert_eq!(read().unwrap(), endpoint);
+    }
+    desk.post(&path, Some(&admin), &form(other, " ", "first_attempts"));
+    assert_eq!(read().unwrap().event_types, EventTypes::All);
+}
+
+#[test]
+fn a_secret_is_rotated_with_an_overlap_and_shown_once() {
+    let desk = desk();
+    let [operate, admin] = [Role::Operate, Role::Admin].map(|role| desk.session_of(role));
+    let (path, read) = added(&desk, &admin);
+    let rotate = format!("{path}/rotate");
+    let overlap = [("overlap", "24")];
+    assert_eq!(desk.post(&rotate, Some(&operate), &overlap).status, StatusCode::FORBIDDEN);
+    let secret = || {
+        let key = WebhookKey::new(&[7; 32]).unwrap();
+        read().unwrap().secret(&key, desk.account.id()).reveal()
+    };
+    let before = secret();
+    let shown = desk.post(&rotate, Some(&admin), &overlap).body;
+    assert_ne!(secret(), before);
+    assert!(shown.contains(&format!("value=\"{}\"", secret())) && shown.contains("Two"));
+    let page = desk.get(&path, Some(&admin)).body;
+    assert!(!page.contains("whsec_") && page.contains("Two"));
+    let refused = desk.post(&rotate, Some(&admin), &[("overlap", "721")]);
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("id=\"rotate-overlap-fault\""));
+    desk.post(&rotate, Some(&admin), &[("overlap", "0")]);
+    assert_eq!(read().unwrap().overlap_until(), None);
+}
+
+#[test]
+fn an_endpoint_is_deleted() {
+    let desk = desk();
+    let [read_only, operate, admin] =
+        [Role::Read, Role::Operate, Role::Admin].map(|role| desk.session_of(role));
+    let (path, read) = added(&desk, &admin);
+    for session in [&read_only, &operate] {
+        let page = desk.get(&path, Some(session));
+        assert_eq!(page.status, StatusCode::OK);
+        assert!(!page.body.contains("Delete the endpoint"));
+        let forbidden = desk.post(&format!("{path}/delete"), Some(session), &[]);
+        assert_eq!(forbidden.status, StatusCode::FORBIDDEN);
+    }
+    let deleted = desk.post(&format!("{path}/delete"), Some(&admin), &[]);
+    assert_eq!(deleted.location(), "/console/a/acme/webhooks?done=endpoint-deleted");
+    assert!(read().is_none());
+    assert_eq!(desk.get(&path, Some(&admin)).status, StatusCode::NOT_FOUND);
 }
 
 #[test]

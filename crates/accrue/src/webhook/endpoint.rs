@@ -149,6 +149,13 @@ impl Endpoint {
         self.secret.secrets(key, (account, self.id), at)
     }
 
+    /// Returns until when requests are signed with the secret before the current one too; nothing where it was never
+    /// rotated, or without an overlap.
+    #[must_use]
+    pub const fn overlap_until(&self) -> Option<Timestamp> {
+        self.secret.overlap_until
+    }
+
     /// Tells whether it is sent a message of a type that came up at an instant.
     pub(crate) fn wants(&self, message_type: &str, told_at: Timestamp) -> bool {
         self.still_wants(told_at) && self.event_types.contain(message_type)

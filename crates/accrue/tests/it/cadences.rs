@@ -269,3 +269,47 @@ fn daylight_saving_moves_the_days_of_every_cadence() {
     let lord_howe = ["2026-10-04T01:00:00Z", "2026-10-05T01:00:00Z", "2026-10-06T01:00:00Z"];
     check("Australia/Lord_Howe", "2026-10-03T01:30:00Z", lord_howe);
 }
+
+/// The end lies where a billing period ended long ago, so that the period stays as it was and the quarter is cut;
+/// what was used behind it was never of that period.
+#[test]
+fn a_minimum_is_judged_where_a_subscription_ended_long_ago() {
+    let priced = priced(|fixture, metric| {
+        let mut quarterly = fixture.per_unit(metric, Cadence::Quarterly);
+        quarterly.adjustments.minimum = Some(number("92"));
+        let days = fixture.per_unit(metric, Cadence::Custom(Cycle::Days(6)));
+        [days, quarterly]
+    });
+    priced.fixture.set("2026-04-28T12:00:00Z");
+    priced.use_now("late", "1");
+    priced.alert(cost_alert(&["0", "5"]));
+    priced.told();
+    let end = Cancellation::RequestedDate(at("2026-03-22T12:00:00Z"));
+    run(priced.fixture.account.cancel_subscription(priced.subscription.id, end)).unwrap();
+    assert_eq!(priced.told(), ["cost 0 5: none -> 12 by subscription"]);
+}
+
+/// What was used within its last billing period is of that, and what came before it is not.
+#[test]
+fn the_last_billing_period_of_what_ended_long_ago_is_judged_by_what_was_used_in_it() {
+    let priced = priced(|fixture, metric| {
+        let quarterly = fixture.per_unit(metric, Cadence::Quarterly);
+        let mut fee = fixture.fee_of("7", Cadence::Quarterly, BillingMode::InArrear);
+        fee.currency = quarterly.currency.clone();
+        let mut days = fixture.usage_at("0", metric);
+        days.cadence = Cadence::Custom(Cycle::Days(6));
+        [days, quarterly, fee]
+    });
+    for (key, timestamp) in [("first", "2026-03-12T12:00:00Z"), ("last", "2026-03-18T12:00:00Z")] {
+        priced.fixture.set(timestamp);
+        priced.use_now(key, "1");
+    }
+    priced.fixture.set("2026-04-28T12:00:00Z");
+    priced.fixture.tick();
+    priced.alert(cost_alert(&["0", "0.3"]));
+    priced.told();
+    let end = Cancellation::RequestedDate(at("2026-03-22T12:00:00Z"));
+    run(priced.fixture.account.cancel_subscription(priced.subscription.id, end)).unwrap();
+    let told = priced.told();
+    assert_eq!(told, ["cost 0.3: 0.25 -> 1.16 by subscription"]);
+}

@@ -21,7 +21,8 @@ use crate::{
     },
     limits,
     period::{
-        Change, PeriodState, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged,
+        Change, PeriodState, Periods, Stored, Stretch, billing_start_at, judged_at_once,
+        oldest_judged,
     },
     schema::CustomerHead,
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
@@ -112,7 +113,10 @@ async fn judge_usage(
     let judged = in_order(judged_at_once(&after.subscription, now).into_iter().chain(last));
     let (mut earlier, mut later) = (Vec::new(), Vec::new());
     let mut draws_in = Vec::new();
-    let is_summed = differs_since.is_some() || leaves_events_out(tx, before, after).await?;
+    let outlived = last.map(|last| outlived_stretches(before, last, now)).unwrap_or_default();
+    let is_summed = differs_since.is_some()
+        || !outlived.is_empty()
+        || leaves_events_out(tx, before, after).await?;
     if is_summed {
         let cut_off = end.map(|end| Timeframe::nothing_at(end).until(now));
         earlier = open_periods(tx, &before.subscription);
@@ -132,7 +136,12 @@ async fn judge_usage(
     let wanted = Wanted { alerts: &alerts, draws_in: &draws_in, ..Wanted::default() };
     let mut periods = periods::periods(tx, before, &in_order(earlier), wanted, now).await?;
     let mut next = periods::periods(tx, after, &in_order(later), wanted, now).await?;
+    for (key, timeframe) in outlived {
+        let total = summed(tx, before, timeframe, SummedBy::All).await?;
+        periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
+    }
     if is_summed {
+        periods::rate_periods(tx, before, &mut periods, now).await?;
         sum_anew(tx, after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, after, &mut next, now).await?;
         let guard = tx.guard(after.subscription.customer_id).await?;
@@ -313,6 +322,21 @@ fn part_until(tx: &Transaction<'_>, entry: &mut SubscriptionEntry, at: Timestamp
         let start = billing_start_at(entry, at.min(latest));
         entry.parts_until = entry.parts_until.max(start);
     }
+}
+
+/// Returns the stretches that a billing period had while it was judged, and that are not kept any more.
+fn outlived_stretches(
+    entry: &SubscriptionEntry,
+    last: Timeframe,
+    now: Timestamp,
+) -> BTreeMap<PeriodKey, Timeframe> {
+    let at = last.end().saturating_sub(INSTANT);
+    let billing: Vec<_> = entry.subscription.periods().containing(at).into_iter().collect();
+    let mut stretches = entry.stretches(&billing, at);
+    for key in entry.stretches(&billing, now).into_keys() {
+        stretches.remove(&key);
+    }
+    stretches
 }
 
 /// Tells whether another end of a subscription leaves events out, or lets some in: they may lie a
