@@ -157,6 +157,10 @@ pub(crate) fn check_beside_licenses(prices: &[Price]) -> Result<(), Error> {
             return Err(Error::constraint(detail));
         }
     }
+    if !fee.license_allocations.is_empty() && fee.license_grouping_key.is_none() {
+        let detail = format!("the price {} was made before usage could draw from it", fee.id);
+        return Err(Error::constraint(detail));
+    }
     for (place, one) in prices.iter().enumerate() {
         one.check_draws_from(fee)?;
         prices.iter().take(place).try_for_each(|other| check_draws_alone(other, one, fee))?;
