@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::Host;
+use crate::{backfills::tick, messages::taken, support::Host};
 
 const TYPES: &str = "/v1/license_types";
 const LICENSES: &str = "/v1/licenses";
@@ -347,6 +347,11 @@ fn subscriptions_7_4_what_is_beside_a_license_price() {
 /// half a dollar.
 fn pooled(writes_off: bool) -> Licensed {
     let mut of = Licensed::new();
+    let account = of.host.account();
+    let mut configuration = pollster::block_on(account.configuration()).unwrap();
+    configuration.features.invoices = true;
+    configuration.grace_period = std::time::Duration::from_secs(28 * 86_400);
+    pollster::block_on(account.configure(configuration).into_future()).unwrap();
     let allocation =
         json!({"currency": "credits", "amount": "100", "write_off_overage": writes_off});
     let seats = with(of.seats(3), "license_allocations", json!([allocation]));
@@ -412,5 +417,32 @@ fn subscriptions_7_4_example_of_alice_and_bob() {
         assert_eq!(line["quantity"], json!(200));
         assert_eq!(line["subtotal"], json!(subtotal), "{line}");
         assert_eq!(line["amount"], json!("0.00"));
+    }
+}
+
+#[test]
+fn subscriptions_11_2_a_reset_tells_of_the_pools_of_a_period() {
+    let of = pooled(false);
+    of.host.clock.set(accrue::Timestamp::parse("2026-04-01T12:00:00Z").unwrap());
+    tick(&of.host);
+    let told = taken(&of.host);
+    let resets: Vec<_> = told
+        .iter()
+        .filter(|[of, _]| of["type"] == "subscription.license_allocation_reset")
+        .collect();
+    assert_eq!(resets.len(), 2, "that of March and that of April");
+    for payload in resets[1] {
+        let small = ["customer", "end_date", "id", "plan", "start_date", "status"];
+        let shown = payload["subscription"].as_object().unwrap();
+        assert_eq!(shown.keys().collect::<Vec<_>>(), small);
+        let expected = json!({
+            "reset_allocations": [{
+                "allocation_amount": "100", "license_type_id": of.type_id(),
+                "pricing_unit_id": "credits",
+            }],
+            "timeframe_start": "2026-04-01T00:00:00.000000+00:00",
+            "timeframe_end": "2026-05-01T00:00:00.000000+00:00",
+        });
+        assert_eq!(payload["properties"], expected);
     }
 }

@@ -204,7 +204,7 @@ fn wire_5_1_a_version_is_made_from_the_latest_one() {
     host.post(&path, json!({})).error(400, "400-request-validation-errors");
     let nothing = json!({"version": 4, "replace_prices": [{"replaces_price_id": b}]});
     let refused = host.post(&path, nothing).error(400, "400-request-validation-errors");
-    let text = "/replace_prices/0/price: is missing, as is allocation_price: expected one of them";
+    let text = "/replace_prices/0/price: is missing, as is allocation_price and license_allocation_price: expected one of them";
     assert_eq!(refused["validation_errors"], json!([text]));
 }
 
