@@ -61,7 +61,7 @@ pub use self::{
 pub(crate) use self::{
     conversion::Worth,
     filter::check_filters,
-    license::{LicenseKey, check_beside_licenses, check_draws_alone},
+    license::{LicenseKey, check_beside_licenses, check_draws_alone, check_no_units_off},
     license_pool::{LicensePool, LicensePools},
     model::{Combination, DeclaredCells, DeclaredGroups, GroupRater, GroupSum, Parts},
     references::References,

@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Charge, DeclaredGroups, Discount, LicensePool, Model, NewPrice, Price, Unit, check_not_negative,
+    Adjustment, Charge, DeclaredGroups, Discount, LicensePool, Model, NewPrice, Price,
+    ScopedAdjustment, Unit, check_not_negative,
 };
 use crate::{Decimal, Error, LicenseTypeId, PricingUnit, PropertyName};
 
@@ -127,6 +128,25 @@ pub(crate) fn check_draws_alone(one: &Price, other: &Price, fee: &Price) -> Resu
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses adjustments that take units off usage which draws from allocations: what is drawn is the cost of each event.
+pub(crate) fn check_no_units_off(
+    prices: &[Price],
+    adjustments: &[ScopedAdjustment],
+) -> Result<(), Error> {
+    let takes_units =
+        |of: &&ScopedAdjustment| matches!(of.adjustment, Adjustment::Discount(Discount::Usage(_)));
+    for of in adjustments.iter().filter(takes_units) {
+        if let Some(usage) = of.reached(prices).find(|usage| usage.license_key(prices).is_some()) {
+            let detail = format!(
+                "the adjustment {} takes units off the price {}, which draws from allocations of licenses",
+                of.scope.id, usage.id
+            );
+            return Err(Error::constraint(detail));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses prices that cannot be beside a license fee in one version of a plan (subscriptions 7.4.2, 7.4.3).

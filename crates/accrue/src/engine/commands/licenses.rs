@@ -21,13 +21,17 @@ use crate::{
 impl Account {
     /// Gives a license of a subscription out (subscriptions 7.3): from a day on, also one that has passed.
     ///
+    /// Where it has allocations, what was used since then draws from these (subscriptions 7.4), and gives back what it
+    /// has drawn from the customer's credits. Drafts follow; what was issued stays.
+    ///
     /// # Errors
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or license
     /// type; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no price of the subscription is
     /// of the type, the license would end before it starts, the subscription has ended or ends before that, more
-    /// licenses would be active at once than the license fee has quantity, or there are
-    /// [5,000](limits::LICENSES) of the type, or of the external id, already;
+    /// licenses would be active at once than the license fee has quantity, there are [5,000](limits::LICENSES) of the
+    /// type, or of the external id, already, or usage of more than [100](limits::REWOUND) billing periods would be
+    /// charged otherwise;
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where another license of the subscription and
     /// the type has the external id at the same time.
     ///
@@ -74,7 +78,7 @@ impl Account {
     }
 
     /// Gives a license an end (subscriptions 7.3.2): that of today, or the begin of a day. A later end takes the
-    /// place of one that is still to come.
+    /// place of one that is still to come. What was used behind it is charged as if there were no license.
     ///
     /// # Errors
     ///
