@@ -159,7 +159,7 @@ pub(super) struct Span {
 /// What each license of a type may use in a period.
 #[derive(Debug, Serialize)]
 pub(super) struct ResetAllocation {
-    allocation_amount: Amount,
+    allocation_amount: String,
     license_type_id: String,
     pricing_unit_id: String,
 }
@@ -167,7 +167,7 @@ pub(super) struct ResetAllocation {
 impl ResetAllocation {
     fn of(pool: &RefilledPool) -> Self {
         Self {
-            allocation_amount: Amount::of(&pool.amount, &pool.currency),
+            allocation_amount: pool.amount.to_string(),
             license_type_id: pool.license_type_id.to_string(),
             pricing_unit_id: pool.currency.to_string(),
         }
