@@ -1,9 +1,9 @@
 //! Prints what an event costs with price models of each family, beside the unit model and in one run: where nobody
-//! asks what usage costs, and where an alert watches it: `models [--rounds N]`.
+//! asks what usage costs, and where an alert watches it: `models [BACKEND] [--rounds N] [--only TEXT]`.
 
 #![expect(clippy::float_arithmetic, reason = "a bench prints ratios")]
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use accrue::{
     AccountId, Billing, Decimal, ManualClock, Name, PropertyName, SeededEntropy, Timestamp,
@@ -14,9 +14,9 @@ use accrue::{
         MatrixWithAllocation, MaxGroupTieredPackage, MinimumComposite, MinimumTier, Model, Package,
         Percent, Tier, Tiered, TieredWithMinimum, Unit,
     },
-    store::MemoryStore,
+    store::Store,
 };
-use accrue_benches::{Outcome, Priced, SIDE_BATCH, Side, subscribe};
+use accrue_benches::{Backend, Outcome, Priced, SIDE_BATCH, Side, subscribe};
 use clap::Parser as _;
 use pollster::block_on;
 
@@ -28,16 +28,23 @@ const BEFORE: usize = 20;
 
 #[expect(clippy::print_stdout, reason = "this prints a table")]
 fn main() -> Outcome<()> {
-    let Arguments { rounds } = Arguments::parse();
+    let Arguments { backend, rounds, only } = Arguments::parse();
+    let folder = tempfile::tempdir()?;
+    let rows = rows()?.into_iter();
+    let rows: Vec<_> = rows.filter(|row| row.name == "unit" || row.name.contains(&only)).collect();
     let mut sides = Vec::new();
-    for row in rows()? {
+    for (number, row) in rows.iter().enumerate() {
         for is_watched in [false, true] {
-            sides.push(block_on(row.side(is_watched))?);
+            let store = backend.open(&folder.path().join(format!("{number} {is_watched}")))?;
+            sides.push(block_on(row.side(store, is_watched))?);
         }
     }
     block_on(Side::measure(&mut sides, BEFORE))?;
+    for (sides, row) in sides.chunks_mut(2).zip(&rows) {
+        sides.iter_mut().for_each(|side| side.regions.truncate(row.regions_of_batch * CUSTOMERS));
+    }
     let took = block_on(Side::measure(&mut sides, rounds))?;
-    println!("memory, batches of {SIDE_BATCH} events of {CUSTOMERS} customers");
+    println!("{backend}, batches of {SIDE_BATCH} events of {CUSTOMERS} customers");
     let heads = ["µs an event", "ratio", "with an alert", "ratio"];
     let heads = heads.map(|head| format!("{head:>13}"));
     println!("{:<44} {}", "", heads.join(" "));
@@ -60,13 +67,18 @@ struct Row {
     name: &'static str,
     model: Model,
     composites: Vec<Model>,
-    /// Number of regions that the events of a customer are in.
+    /// Number of regions that the events of a customer were in before.
     regions: usize,
+    /// Number of those that the events are in that are measured.
+    regions_of_batch: usize,
 }
 
 fn rows() -> Outcome<Vec<Row>> {
     let unit = || Ok::<_, accrue::DecimalError>(Model::Unit(Unit::new(Decimal::parse("0.01")?)));
-    let of = |name, model| Row { name, model, composites: Vec::new(), regions: 10 };
+    let of = |name, model| {
+        let composites = Vec::new();
+        Row { name, model, composites, regions: 10, regions_of_batch: 10 }
+    };
     let written = |text: &str| WrittenDecimal::parse(text);
     let region = || PropertyName::parse("region");
     let tiers = || {
@@ -128,11 +140,16 @@ fn rows() -> Outcome<Vec<Row>> {
             }),
         ),
         of("grouped_tiered, ten groups", grouped()?),
-        Row { regions: 1_000, ..of("grouped_tiered, 1,000 groups", grouped()?) },
+        Row { regions: 1_000, ..of("grouped_tiered, ten of 1,000 groups", grouped()?) },
+        Row {
+            regions: 1_000,
+            regions_of_batch: 1_000,
+            ..of("grouped_tiered, each event in one of 1,000", grouped()?)
+        },
         of("max_group_tiered_package, ten groups", Model::MaxGroupTieredPackage(largest.clone())),
         Row {
             regions: 1_000,
-            ..of("max_group_tiered_package, 1,000 groups", Model::MaxGroupTieredPackage(largest))
+            ..of("max_group_tiered_package, ten of 1,000", Model::MaxGroupTieredPackage(largest))
         },
         of(
             "cumulative_grouped_allocation, ten groups",
@@ -147,9 +164,9 @@ fn rows() -> Outcome<Vec<Row>> {
 }
 
 impl Row {
-    async fn side(&self, is_watched: bool) -> Outcome<Side> {
+    async fn side(&self, store: Arc<dyn Store>, is_watched: bool) -> Outcome<Side> {
         let clock = ManualClock::at(Timestamp::parse("2026-03-01T00:00:00Z")?);
-        let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+        let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
         let account = billing.account(AccountId::parse("bench")?);
         let priced = Priced::new(&account).await?;
         let usage = priced.price("usage", Cadence::Monthly)?;
@@ -181,7 +198,13 @@ impl Row {
 #[derive(clap::Parser)]
 #[command(name = "models", verbatim_doc_comment)]
 struct Arguments {
+    /// The backend
+    #[arg(default_value = "memory")]
+    backend: Backend,
     /// How many batches each ingests
     #[arg(long, value_name = "N", default_value_t = 200)]
     rounds: usize,
+    /// Only those models whose names contain this, beside the unit model
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
 }

@@ -6,8 +6,9 @@
 mod combinations;
 mod source;
 
-use std::ops::RangeInclusive;
+use std::{collections::HashMap, ops::RangeInclusive};
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -17,6 +18,7 @@ pub(crate) use self::{combinations::Combinations, source::Source};
 use crate::{
     Decimal, Error, LicenseTypeId, MetricId, PropertyName,
     expression::{Expression, Fields},
+    limits,
 };
 
 /// Metric over some events, divided into groups and cells.
@@ -173,6 +175,31 @@ impl Cells {
     }
 }
 
+/// Ids of groups and cells that were worked out: the events of a batch are in few.
+#[derive(Debug, Default)]
+pub(crate) struct KnownIds(HashMap<MeterId, HashMap<Values, CellHash, RandomState>, RandomState>);
+
+impl KnownIds {
+    /// Returns the id of a cell of a group: it is made of the values of both, one behind the other.
+    fn id(&mut self, of: &Meter, group: &Values, values: &[Option<String>]) -> CellHash {
+        let parts = match (group.as_slice(), values) {
+            (group, []) => group,
+            ([], values) => values,
+            _ => return of.hash(group, values),
+        };
+        let known = self.0.entry(of.id).or_default();
+        if let Some(id) = known.get(parts) {
+            return *id;
+        }
+        if known.len() >= limits::GROUPS_KNOWN {
+            known.clear();
+        }
+        let id = of.hash(group, values);
+        known.insert(parts.to_vec(), id);
+        id
+    }
+}
+
 impl Meter {
     /// Creates a meter, as of a revision of the metrics.
     pub(crate) fn new(
@@ -300,12 +327,17 @@ impl Meter {
     }
 
     /// Returns the id of a group.
-    pub(crate) fn group_id(&self, group: &Values) -> CellHash {
-        self.hash(group, &[])
+    pub(crate) fn group_id(&self, group: &Values, known: &mut KnownIds) -> CellHash {
+        known.id(self, group, &[])
     }
 
     /// Returns the cell of its group that an event is in.
-    pub(crate) fn cell_of(&self, group: &Values, fields: &Fields<'_>) -> CellId {
+    pub(crate) fn cell_of(
+        &self,
+        group: &Values,
+        fields: &Fields<'_>,
+        known: &mut KnownIds,
+    ) -> CellId {
         let Cells { dimensions, values } = &self.cells;
         let own: Values = dimensions.iter().map(|name| fields.text(name)).collect();
         let mut own = own.as_slice();
@@ -314,7 +346,7 @@ impl Meter {
             let Some((_, fewer)) = own.split_last() else { break };
             own = fewer;
         }
-        self.cell(group, if values.is_empty() { &[] } else { own })
+        CellId::Cell(known.id(self, group, if values.is_empty() { &[] } else { own }))
     }
 
     /// Returns the cells of a group with some values, in their order, and then that of all others.
@@ -482,7 +514,7 @@ mod tests {
         let name = EventName::parse("completion").unwrap();
         let fields = Fields::new(&name, Timestamp::MIN, &properties);
         let place = meter.place_of(&fields)?;
-        Some(meter.cell_of(&place.group, &fields))
+        Some(meter.cell_of(&place.group, &fields, &mut KnownIds::default()))
     }
 
     #[test]

@@ -6,19 +6,28 @@ use std::{
     io::{BufRead as _, BufReader, Write as _, stdin, stdout},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver as Lines, RecvTimeoutError, channel},
+    str::FromStr,
+    sync::{
+        Arc,
+        mpsc::{Receiver as Lines, RecvTimeoutError, channel},
+    },
     thread,
     time::Duration,
 };
 
 use accrue::{
-    Account, AccountId, Billing, Email, ManualClock, Name, PageRequest, SystemEntropy, Timestamp,
+    Account, AccountId, Billing, Clock, Email, IdempotencyKey, Name, PageRequest, SystemEntropy,
+    Timestamp,
     customer::NewCustomer,
+    schema,
+    store::Store,
     webhook::{EndpointUrl, NewEndpoint, Reach, WebhookKey},
 };
 use accrue_http::{Api, FixedKey};
+use accrue_postgres::PostgresStore;
 use accrue_tests::receiver::{Received, Receiver};
 use accrue_webhooks::{HyperTransport, Timer as _, TokioTimer, Worker};
+use pollster::block_on;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
@@ -34,6 +43,82 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The most messages that are made before one is killed, less one.
 const MESSAGES: usize = 60;
 
+/// Where messages are stored.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a folder: one of the processes has it, and the other waits for it.
+    Folder(Kind),
+    /// In a database of PostgreSQL, by its connection string: both have it.
+    Database(String),
+}
+
+impl Place {
+    /// The name of its store.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Folder(kind) => kind.name(),
+            Self::Database(_) => "postgres",
+        }
+    }
+
+    fn try_open(&self, folder: &Path) -> Option<Arc<dyn Store>> {
+        match self {
+            Self::Folder(kind) => kind.try_open(folder),
+            Self::Database(connection) => {
+                let migrated = block_on(PostgresStore::migrate(connection, schema::TABLES));
+                migrated.expect("the tables can be made");
+                let opened = block_on(PostgresStore::open(connection));
+                Some(Arc::new(opened.expect("the database can be opened")))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(kind) => f.write_str(kind.name()),
+            Self::Database(connection) => write!(f, "postgres:{connection}"),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("postgres:") {
+            Some(connection) => Ok(Self::Database(connection.to_owned())),
+            None => text.parse().map(Self::Folder),
+        }
+    }
+}
+
+/// Clock of all processes of a folder, kept in a file beside it: a minute passes with each that is killed, so that what it
+/// had taken can be taken over.
+#[derive(Debug)]
+struct Minutes(PathBuf);
+
+impl Minutes {
+    fn beside(folder: &Path) -> Self {
+        Self(folder.with_extension("minute"))
+    }
+
+    fn set(&self, minute: usize) {
+        let new = self.0.with_extension("next");
+        fs::write(&new, minute.to_string()).unwrap();
+        fs::rename(&new, &self.0).unwrap();
+    }
+}
+
+impl Clock for Minutes {
+    fn now(&self) -> Timestamp {
+        let text = fs::read_to_string(&self.0).unwrap();
+        Timestamp::parse(&minute(text.parse().unwrap())).unwrap()
+    }
+}
+
 /// Delivers messages as `crash-deliverer` does, until the process is killed.
 ///
 /// It waits for the store, and says `opened`. With each `go` on the standard input it makes customers, each with a
@@ -42,7 +127,7 @@ const MESSAGES: usize = 60;
 /// # Panics
 ///
 /// If the store cannot be used.
-pub fn deliver(kind: Kind, folder: &Path, url: &str) {
+pub fn deliver(place: &Place, folder: &Path, url: &str) {
     let (sender, commands) = unbounded_channel();
     thread::spawn(move || {
         for line in stdin().lines().map_while(Result::ok) {
@@ -50,13 +135,12 @@ pub fn deliver(kind: Kind, folder: &Path, url: &str) {
         }
     });
     let store = loop {
-        match kind.try_open(folder) {
+        match place.try_open(folder) {
             Some(store) => break store,
             None => wait(PAUSE),
         }
     };
-    let clock = ManualClock::at(Timestamp::parse(&minute(turn(folder))).unwrap());
-    let billing = Billing::new(store, clock, SystemEntropy);
+    let billing = Billing::new(store, Minutes::beside(folder), SystemEntropy);
     let account = billing.account(AccountId::parse("acme").unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -67,7 +151,10 @@ pub fn deliver(kind: Kind, folder: &Path, url: &str) {
             Some(endpoint) => endpoint,
             None => {
                 let url = EndpointUrl::parse(url, &Reach::everything()).unwrap();
-                account.create_webhook_endpoint(NewEndpoint::new(url)).await.unwrap()
+                // The other process may do so at the same time.
+                let once = IdempotencyKey::parse("endpoint").unwrap();
+                let created = account.create_webhook_endpoint(NewEndpoint::new(url)).keyed(once);
+                created.await.unwrap().value
             }
         };
         say("opened", &endpoint.secret(&key, account.id()).reveal());
@@ -117,14 +204,6 @@ async fn settle(account: &Account) {
     }
 }
 
-/// Says which process it is that has the folder, by a file beside it.
-fn turn(folder: &Path) -> u64 {
-    let file = folder.with_extension("turn");
-    let turn = fs::read_to_string(&file).map_or(0, |text| text.parse().unwrap());
-    fs::write(&file, (turn + 1).to_string()).unwrap();
-    turn
-}
-
 fn say(what: &str, more: &str) {
     writeln!(stdout(), "{what} {more}").expect("whoever started it listens");
 }
@@ -132,12 +211,12 @@ fn say(what: &str, more: &str) {
 /// Two processes, and the endpoint that they deliver to.
 #[derive(Debug)]
 pub struct Deliverers {
-    kind: Kind,
+    place: Place,
     program: PathBuf,
     folder: tempfile::TempDir,
     receiver: Receiver,
     processes: [Process; 2],
-    /// Which of them has the store.
+    /// Which of them makes the messages: the one that has the store, or either.
     holder: usize,
     secret: String,
     dice: Dice,
@@ -168,10 +247,10 @@ struct Process {
 }
 
 impl Process {
-    fn start(program: &Path, kind: Kind, folder: &Path, url: &str) -> Self {
+    fn start(program: &Path, place: &Place, folder: &Path, url: &str) -> Self {
         let _starting = START.lock().unwrap();
         let mut child = Command::new(program)
-            .arg(kind.name())
+            .arg(place.to_string())
             .arg(folder)
             .arg(url)
             .stdin(Stdio::piped())
@@ -214,19 +293,21 @@ impl Drop for Process {
 }
 
 impl Deliverers {
-    /// Starts two of them on an empty folder.
+    /// Starts two of them on an empty store.
     ///
     /// # Panics
     ///
     /// If they cannot be started.
     #[must_use]
-    pub fn new(kind: Kind, program: &Path, seed: u64) -> Self {
+    pub fn new(place: Place, program: &Path, seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        Minutes::beside(&data).set(0);
         let receiver = Receiver::listen().unwrap();
-        let start = || Process::start(program, kind, &folder.path().join("data"), &receiver.url());
+        let start = || Process::start(program, &place, &data, &receiver.url());
         let processes = [start(), start()];
         let mut all = Self {
-            kind,
+            place,
             program: program.to_owned(),
             folder,
             receiver,
@@ -243,7 +324,7 @@ impl Deliverers {
         all
     }
 
-    /// Waits until one of them has the store.
+    /// Waits until one of them has the store, which makes messages then.
     fn await_holder(&mut self) {
         for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
             for (number, process) in self.processes.iter().enumerate() {
@@ -280,8 +361,9 @@ impl Deliverers {
             self.made.extend(line.strip_prefix("made ").map(str::to_owned));
         }
         let folder = self.folder.path().join("data");
+        Minutes::beside(&folder).set(self.kills);
         let url = self.receiver.url();
-        self.processes[victim] = Process::start(&self.program, self.kind, &folder, &url);
+        self.processes[victim] = Process::start(&self.program, &self.place, &folder, &url);
         if victim == self.holder {
             self.takeovers += 1;
             self.await_holder();
@@ -347,7 +429,7 @@ impl Delivered {
 impl fmt::Display for Delivered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kills, takeovers, twice, messages, .. } = self;
-        write!(f, "{kills} kills, {takeovers} of the process that had the store: ")?;
+        write!(f, "{kills} kills, {takeovers} of the process that made the messages: ")?;
         write!(f, "{messages} messages delivered, {twice} of them twice, none lost")
     }
 }

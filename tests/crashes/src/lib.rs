@@ -25,7 +25,7 @@ mod verdict;
 mod work;
 
 pub use self::{
-    deliveries::{Delivered, Deliverers, deliver},
+    deliveries::{Delivered, Deliverers, Place, deliver},
     dice::Dice,
     host::{Host, Kind},
     life::{Ending, Figures, Life, kills},

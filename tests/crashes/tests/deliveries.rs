@@ -13,36 +13,39 @@ use std::{
     path::Path,
 };
 
-use accrue_crash_tests::{Delivered, Deliverers, Kind, kills};
+use accrue_crash_tests::{Delivered, Deliverers, Kind, Place, kills};
+use accrue_postgres_server::{Server, is_installed, left_out};
 use serde_json::json;
 
 /// How many are killed in one folder, one after another: the clock of a folder has so many minutes.
 const KILLS: u64 = 100;
 
-fn check(kind: Kind) {
+/// Kills processes of stores that are made anew, one after another.
+fn check<S>(new: impl Fn() -> (Place, S)) {
     let (mut left, mut twice) = (kills(5), 0);
     for seed in 1.. {
         if left == 0 {
             break;
         }
         let program = Path::new(env!("CARGO_BIN_EXE_crash-deliverer"));
-        let mut deliverers = Deliverers::new(kind, program, seed);
+        let (place, _server) = new();
+        let name = place.name();
+        let mut deliverers = Deliverers::new(place, program, seed);
         for _ in 0..left.min(KILLS) {
             deliverers.kill_one();
         }
         left -= left.min(KILLS);
         let delivered = deliverers.end();
-        eprintln!("{}: {delivered}", kind.name());
         twice += delivered.twice();
-        write(kind, &delivered);
+        eprintln!("{name}: {delivered}; {twice} twice so far");
+        write(name, &delivered);
     }
-    eprintln!("{}: {twice} twice", kind.name());
 }
 
 /// Writes what was received into a folder, for the libraries of receivers to verify.
-fn write(kind: Kind, delivered: &Delivered) {
+fn write(name: &str, delivered: &Delivered) {
     let Some(folder) = std::env::var_os("ACCRUE_RECEIVED") else { return };
-    let file = Path::new(&folder).join(format!("{}.jsonl", kind.name()));
+    let file = Path::new(&folder).join(format!("{name}.jsonl"));
     let mut file = BufWriter::new(File::options().append(true).create(true).open(file).unwrap());
     for of in &delivered.received {
         let headers: serde_json::Map<_, _> =
@@ -55,10 +58,22 @@ fn write(kind: Kind, delivered: &Delivered) {
 
 #[test]
 fn webhooks_a_process_on_fjall_that_is_killed_loses_no_message_and_sends_none_more_than_twice() {
-    check(Kind::Fjall);
+    check(|| (Place::Folder(Kind::Fjall), ()));
 }
 
 #[test]
 fn webhooks_a_process_on_sled_that_is_killed_loses_no_message_and_sends_none_more_than_twice() {
-    check(Kind::Sled);
+    check(|| (Place::Folder(Kind::Sled), ()));
+}
+
+#[test]
+fn webhooks_one_of_two_processes_on_postgres_is_killed_and_no_message_is_lost_or_sent_more_than_twice()
+ {
+    if !is_installed() {
+        return left_out("two processes on one database", "there is no initdb");
+    }
+    check(|| {
+        let server = Server::start(&[]);
+        (Place::Database(server.connection()), server)
+    });
 }

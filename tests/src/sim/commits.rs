@@ -7,10 +7,10 @@ use accrue::store::Key;
 use serde_json::Value;
 
 use super::{
-    clients::Answer,
+    clients::{Answer, Client},
     model::{BILL_TABLES, Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
     store::{Applied, TaskId},
-    world::{Flight, World},
+    world::{Flight, Task, World},
 };
 use crate::model::{At, Instant};
 
@@ -55,7 +55,7 @@ fn split(key: &Key) -> Option<(At, &[u8])> {
 impl World {
     /// Does in the model what a commit has done, and compares what it tells.
     pub(super) fn commit(&mut self, applied: &Applied) -> Result<(), String> {
-        let client = self.tasks[applied.task];
+        let client = self.tasks[applied.task].client;
         let (mut account, mut told, mut turns) = (None, Vec::new(), BTreeSet::new());
         // What moves balances comes before what is done to the alerts on them.
         let (mut falls, mut due) = (Vec::new(), self.booked(applied)?);
@@ -187,6 +187,29 @@ impl World {
         Ok(falls)
     }
 
+    /// The task for which a record is written, and its client: of those that wait together in a process one commits for
+    /// all.
+    fn written_for(&mut self, task: TaskId, key: (At, &str)) -> Result<(TaskId, At), String> {
+        let has_it = |of: &&Client| (of.account, of.key.as_deref()) == (key.0, Some(key.1));
+        let client = |of: &Task| of.client.filter(|of| has_it(&&self.clients[*of]));
+        let by = self.tasks[task];
+        if let Some(client) = client(&by) {
+            return Ok((task, client));
+        }
+        let beside = self.tasks.iter().enumerate().rev().filter(|(_, of)| of.place == by.place);
+        let found = beside.filter_map(|(task, of)| Some((task, client(of)?))).next();
+        let found = found.filter(|(_, client)| self.clients[*client].what.is_one_event());
+        let (task, client) = found.ok_or_else(|| {
+            format!(
+                "the record of {} is written for {:?}",
+                key.1,
+                by.client.map(|of| &self.clients[of])
+            )
+        })?;
+        self.count("committed by another");
+        Ok((task, client))
+    }
+
     /// A keyed request has had its effect, and its answer is kept.
     fn completed(
         &mut self,
@@ -195,12 +218,9 @@ impl World {
         key: &[u8],
         record: &Value,
     ) -> Result<Option<Expected>, String> {
-        let client = self.tasks[task].ok_or("a record is written for no client")?;
-        let of = self.clients[client].clone();
         let key = String::from_utf8_lossy(key).into_owned();
-        if (of.account, of.key.as_ref()) != (account, Some(&key)) {
-            return Err(format!("the record of {key} is written for {of:?}"));
-        }
+        let (task, client) = self.written_for(task, (account, &key))?;
+        let of = self.clients[client].clone();
         let answer = record["answer"]["inline"].as_str().ok_or("an answer in parts")?;
         let (is_open, answer) = match answer.strip_prefix(OPEN) {
             Some(rest) => (true, rest),

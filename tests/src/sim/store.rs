@@ -13,7 +13,8 @@ use accrue::store::{
 };
 use async_trait::async_trait;
 
-use super::random::Random;
+use super::{plan::DAY, random::Random};
+use crate::model::Instant;
 
 /// What goes wrong with a call of the store, or with the process that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -224,7 +225,9 @@ struct State {
     task: TaskId,
     /// The faults to come: after so many more calls, and which.
     faults: Vec<(u64, Fault)>,
-    late: Vec<(TaskId, Batch)>,
+    /// Commits that are on their way, since an instant.
+    late: Vec<(TaskId, Batch, Instant)>,
+    now: Instant,
     applied: Vec<Applied>,
     trouble: BTreeMap<TaskId, Trouble>,
     /// Whose process has ended.
@@ -248,6 +251,7 @@ impl SimStore {
             task: 0,
             faults: Vec::new(),
             late: Vec::new(),
+            now: 0,
             applied: Vec::new(),
             trouble: BTreeMap::new(),
             crashed: Vec::new(),
@@ -321,17 +325,23 @@ impl SimStore {
         self.state().calls
     }
 
-    /// Lets the commits arrive that are late: all of them, or each by chance.
+    /// Tells it the time.
+    pub(super) fn set(&self, now: Instant) {
+        self.state().now = now;
+    }
+
+    /// Lets the commits arrive that are late: all of them, or each by chance. What is on its way for a day never arrives.
     pub(super) fn let_arrive(&self, all: bool) {
         let late = {
             let mut state = self.state();
-            let late = std::mem::take(&mut state.late);
+            let (late, now) = (std::mem::take(&mut state.late), state.now);
+            let on_its_way = late.into_iter().filter(|(.., since)| now - since < DAY);
             let (now, later): (Vec<_>, Vec<_>) =
-                late.into_iter().partition(|_| all || state.random.percent(30));
+                on_its_way.partition(|_| all || state.random.percent(30));
             state.late = later;
             now
         };
-        for (task, batch) in late {
+        for (task, batch, _) in late {
             let _ = pollster::block_on(self.apply(task, batch));
         }
     }
@@ -440,7 +450,9 @@ impl Store for SimStore {
             }
             Some(Fault::Dropped) => return Err(lost()),
             Some(Fault::Late) => {
-                self.state().late.push((task, batch));
+                let mut state = self.state();
+                let since = state.now;
+                state.late.push((task, batch, since));
                 return Err(lost());
             }
             Some(Fault::CrashBefore) => return self.crash(task).await,

@@ -8,7 +8,7 @@ use super::{
     clients::State,
     model::{FEE, FIRST, GRANTED, Rule},
     plan::{ACCOUNTS, Ask, On, SECOND},
-    world::{World, account},
+    world::{Task, World, account},
 };
 use crate::model::At;
 
@@ -195,7 +195,7 @@ impl World {
     /// Something of the simulation itself begins.
     fn begin_task(&mut self) {
         let task = self.tasks.len();
-        self.tasks.push(None);
+        self.tasks.push(Task { client: None, place: None });
         self.store.is_polled(task);
     }
 

@@ -47,8 +47,7 @@ pub(super) struct World {
     pub(super) tenants: Vec<Tenant>,
     pub(super) clients: Vec<Client>,
     pub(super) flights: Vec<Flight>,
-    /// Of which client each task is, if of one.
-    pub(super) tasks: Vec<Option<At>>,
+    pub(super) tasks: Vec<Task>,
     pub(super) kept: BTreeMap<(At, String), Vec<Kept>>,
     pub(super) messages: Messages,
     /// Customers that were written since figures were last compared.
@@ -64,6 +63,15 @@ struct Process {
     billing: Billing,
     api: Api,
     lives: u64,
+}
+
+/// What was begun at some time, by its id.
+#[derive(Clone, Copy)]
+pub(super) struct Task {
+    /// For which client, if for one.
+    pub(super) client: Option<At>,
+    /// In which process, and which of its lives, if in one.
+    pub(super) place: Option<(usize, u64)>,
 }
 
 /// Something that is under way in a process.
@@ -121,7 +129,9 @@ impl World {
     /// A world with what every account has from the beginning.
     pub(super) fn new(flaw: Option<Flaw>) -> Result<Self, String> {
         let store = Arc::new(SimStore::new(flaw));
-        let clock = ManualClock::at(instant("2026-01-20T09:00:00Z"));
+        let start = instant("2026-01-20T09:00:00Z");
+        let clock = ManualClock::at(start);
+        store.set(start.micros());
         let memory = Arc::clone(&store.inner);
         let observer = Billing::new(memory, clock.clone(), SeededEntropy::new(u64::MAX));
         let gateway = Arc::new(Gateway::new(clock.clone()));
@@ -242,6 +252,7 @@ impl World {
 
     pub(super) fn pass(&mut self, span: i64) {
         self.clock.set(micros(self.now() + span));
+        self.store.set(self.now());
         self.see();
         self.wake_clients();
     }
@@ -262,7 +273,8 @@ impl World {
         future: Pin<Box<dyn Future<Output = Landed>>>,
     ) {
         let task = self.tasks.len();
-        self.tasks.push(client);
+        let place = Some((process, self.processes[process].lives));
+        self.tasks.push(Task { client, place });
         let began = self.now();
         let seen = self.figures_of(client, began).into_iter().collect();
         self.flights.push(Flight { task, process, client, began, seen, future });

@@ -7,7 +7,7 @@ use super::reading::{Group, Reading};
 use crate::{
     Error, EventKey, MetricId,
     expression::{Expression, Fields},
-    meter::{CellId, InGroup, Meter, MeterId, Place, Values},
+    meter::{CellId, InGroup, KnownIds, Meter, MeterId, Place, Values},
     metric::{Function, Metric},
 };
 
@@ -132,7 +132,7 @@ impl Meters {
         metric: &Metric,
         fields: &Fields<'_>,
         key: &EventKey,
-        readings: &mut Vec<Reading>,
+        (known, readings): (&mut KnownIds, &mut Vec<Reading>),
     ) {
         let Some(contribution) = metric.sql.contribution(fields) else { return };
         let (function, at) = (metric.sql.function(), fields.timestamp());
@@ -140,9 +140,9 @@ impl Meters {
         for meter in self.divided(metric) {
             let Some(place) = meter.place_of(fields) else { continue };
             let Place { meter: part, group: values } = place;
-            let cell = meter.cell_of(&values, fields);
+            let cell = meter.cell_of(&values, fields, known);
             let group = meter.has_groups().then(|| {
-                let id = meter.group_id(&values);
+                let id = meter.group_id(&values, known);
                 Group { id, meter: part, values }
             });
             let amount = plain.amount.clone();

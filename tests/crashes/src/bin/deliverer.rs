@@ -15,5 +15,5 @@ fn main() {
     let [store, folder, url] = arguments.as_slice() else {
         panic!("crash-deliverer STORE FOLDER URL")
     };
-    deliver(store.parse().expect("a store"), Path::new(folder), url);
+    deliver(&store.parse().expect("a store"), Path::new(folder), url);
 }

@@ -78,6 +78,13 @@ pub(in crate::sim) enum What {
     Nothing,
 }
 
+impl What {
+    /// Whether it is one event, which others can commit.
+    pub(in crate::sim) fn is_one_event(&self) -> bool {
+        matches!(self, Self::Ingest { into: None, events } if events.len() == 1)
+    }
+}
+
 /// An effect that follows from what was accepted before, for one customer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim) enum Turn {

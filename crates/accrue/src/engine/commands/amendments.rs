@@ -21,6 +21,7 @@ use crate::{
         time::recount::{self, Untotalled},
     },
     expression::Fields,
+    meter::KnownIds,
     schema::{self, Amendments, CustomerHead},
     usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
 };
@@ -217,12 +218,13 @@ async fn correct(
     let (meters, EventPlace { at, key }) = (rows::metrics::meters(tx).await?, place);
     // What it says now may be what a backfill has replaced, and another one may be in its place.
     let counts = counting(places::events_at(tx, customer_id, place, &entry.slots).await?);
+    let known = &mut KnownIds::default();
     let before = Fields::new(&before.event_name, *at, &before.properties);
-    let before = visible::readings(tx, &meters, &before, key).await;
+    let before = visible::readings(tx, &meters, known, &before, key).await;
     let after = match counts.as_ref().map(|found| &found.event) {
         Some(event) => {
             let after = Fields::new(&event.event_name, *at, &event.properties);
-            visible::readings(tx, &meters, &after, key).await
+            visible::readings(tx, &meters, known, &after, key).await
         }
         None => Vec::new(),
     };

@@ -30,6 +30,7 @@ use crate::{
         License, LicenseGrouping, LicenseName, LicenseRows, LicenseUsage, LicenseUsageQuery, Pool,
     },
     limits,
+    meter::KnownIds,
     page::Listing,
     price::Price,
     schema,
@@ -230,7 +231,7 @@ async fn read(
     let mut comparisons = Comparisons::of(tally.used.iter().map(|of| &of.meters));
     let customers = tally.used.iter().flat_map(Used::customers).copied().collect();
     let mut walks = Walks::begin(tx, &customers, timeframe).await?;
-    let mut events = 0_usize;
+    let (mut events, known) = (0_usize, &mut KnownIds::default());
     while let Some((customer, slot)) = walks.next(tx).await? {
         let WalkedSlot { place: EventPlace { at, key }, event } = slot;
         let Some(SourcedEvent { event, .. }) = event else { continue };
@@ -241,7 +242,7 @@ async fn read(
         let Some(license) = named.of(&fields) else { continue };
         for (place, used) in tally.used.iter().enumerate() {
             if used.counts(customer, at) {
-                let readings = visible::readings(tx, &used.meters, &fields, &key).await;
+                let readings = visible::readings(tx, &used.meters, known, &fields, &key).await;
                 tally.add(license, place, at, readings);
             }
         }

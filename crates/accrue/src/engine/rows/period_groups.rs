@@ -1,7 +1,7 @@
 //! Groups of a stretch of a subscription's life: what each adds up to, and what prices make of all of them
 //! (`docs/decisions/groups-move-alone.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::{
     AccountId, CustomerId, Error, SubscriptionId, Timeframe,
@@ -20,7 +20,8 @@ use crate::{
 /// Groups that events are in.
 #[derive(Debug)]
 pub(in crate::engine) struct Touched {
-    groups: BTreeSet<(MeterId, Values)>,
+    /// With their ids.
+    groups: BTreeMap<(MeterId, Values), CellHash>,
     /// True where no figure becomes smaller by any of the events.
     only_rises: bool,
 }
@@ -31,11 +32,12 @@ impl Touched {
         readings: impl Iterator<Item = &'r Reading>,
         meters: &[MeterId],
     ) -> Self {
-        let mut touched = Self { groups: BTreeSet::new(), only_rises: true };
+        let mut touched = Self { groups: BTreeMap::new(), only_rises: true };
         let is_own = |of: &&Reading| of.meter.is_some_and(|meter| meters.contains(&meter));
         for reading in readings.filter(|of| !meters.is_empty() && is_own(of)) {
             let Some((meter, values)) = reading.place().group else { continue };
-            touched.groups.insert((meter, values.clone()));
+            let group = touched.groups.entry((meter, values.clone()));
+            group.or_insert_with(|| CellHash::of_group(meter, values));
             touched.only_rises &= reading.amount.only_rises();
         }
         touched
@@ -55,7 +57,7 @@ pub(in crate::engine) fn keys(
     touched: Option<&Touched>,
 ) -> Vec<Key> {
     let touched = touched.into_iter().flat_map(|of| &of.groups);
-    let slots = touched.map(|(meter, values)| total(account, id, key, *meter, values));
+    let slots = touched.map(|((meter, _), group)| row(account, id, key, (*meter, *group)));
     let sums = schema::group_sums(account, id, key.start, key.end);
     slots.map(|slot| slot.key().clone()).chain([sums.key().clone()]).collect()
 }
@@ -79,9 +81,9 @@ pub(in crate::engine) async fn load(
         let known = all(tx, guard, id, key).await?;
         return Ok(GroupFigures { known, others: None });
     };
-    let wanted = touched.groups.iter().filter(|(meter, _)| counts.contains_key(meter));
+    let wanted = touched.groups.iter().filter(|((meter, _), _)| counts.contains_key(meter));
     let slots: Vec<_> =
-        wanted.map(|(meter, values)| total(tx.account, id, key, *meter, values)).collect();
+        wanted.map(|((meter, _), group)| row(tx.account, id, key, (*meter, *group))).collect();
     let found = guard.get_all(tx, &slots).await?;
     let mut groups = GroupFigures { known: by_meter(found.into_iter().flatten()), others: None };
     for (meter, known) in &groups.known {
@@ -194,10 +196,18 @@ pub(in crate::engine) async fn remove(
 fn total(
     account: &AccountId,
     id: SubscriptionId,
-    PeriodKey { start, end }: PeriodKey,
+    key: PeriodKey,
     meter: MeterId,
     values: &Values,
 ) -> Slot<GroupTotalEntry, CustomerHead> {
-    let group = CellHash::of_group(meter, values);
+    row(account, id, key, (meter, CellHash::of_group(meter, values)))
+}
+
+fn row(
+    account: &AccountId,
+    id: SubscriptionId,
+    PeriodKey { start, end }: PeriodKey,
+    (meter, group): (MeterId, CellHash),
+) -> Slot<GroupTotalEntry, CustomerHead> {
     schema::group_total(account, id, start, end, meter, group)
 }

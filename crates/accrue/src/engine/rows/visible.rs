@@ -11,6 +11,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::KnownIds,
     schema::{self, CustomerHead},
     store::Scan,
     usage::{BucketSlot, Day, EventPlace, Meters, Minute, Reading, StoredEvent, Window},
@@ -239,6 +240,7 @@ pub(in crate::engine) async fn each_event(
     mut read: impl FnMut(&Fields<'_>, Vec<Reading>) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     let mut walk = walk_events(tx, customer, timeframe, None).await?;
+    let known = &mut KnownIds::default();
     loop {
         let walked = walk_on(tx, &mut walk).await?;
         if walked.is_empty() {
@@ -247,7 +249,7 @@ pub(in crate::engine) async fn each_event(
         for WalkedSlot { place: EventPlace { at, key }, event } in walked {
             let Some(SourcedEvent { event, .. }) = event else { continue };
             let fields = Fields::new(&event.event_name, at, &event.properties);
-            let readings = readings(tx, meters, &fields, &key).await;
+            let readings = readings(tx, meters, known, &fields, &key).await;
             read(&fields, readings)?;
         }
     }
@@ -257,6 +259,7 @@ pub(in crate::engine) async fn each_event(
 pub(in crate::engine) async fn readings(
     tx: &Transaction<'_>,
     meters: &Meters,
+    known: &mut KnownIds,
     fields: &Fields<'_>,
     key: &EventKey,
 ) -> Vec<Reading> {
@@ -266,7 +269,7 @@ pub(in crate::engine) async fn readings(
     }
     let mut readings = Vec::with_capacity(meters.metrics.len());
     for metric in &meters.metrics {
-        meters.read(metric, fields, key, &mut readings);
+        meters.read(metric, fields, key, (&mut *known, &mut readings));
         tx.pace.spend(meters.terms_of(metric)).await;
     }
     readings

@@ -26,6 +26,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::KnownIds,
     schema::Credits,
     subscription::Threshold,
     time::INSTANT,
@@ -201,6 +202,7 @@ impl<'a> Share<'a> {
             let members = share.members.iter().enumerate();
             places.extend(members.map(|(member, of)| (of.customer_id, (at, member))));
         }
+        let known = &mut KnownIds::default();
         for new in new {
             let Some((at, place)) = places.get(&new.customer_id).copied() else { continue };
             let Some(share) = shares.get_mut(at) else { continue };
@@ -208,7 +210,8 @@ impl<'a> Share<'a> {
             member.new.push(new);
             if new.counts {
                 let (event, fields) = (new.event, Fields::from(new.event));
-                let readings = visible::readings(tx, meters, &fields, &event.idempotency_key).await;
+                let readings =
+                    visible::readings(tx, meters, known, &fields, &event.idempotency_key).await;
                 tx.pace.spend(Pace::KEY.saturating_mul(readings.len())).await;
                 member.places.add(event.timestamp, &readings);
                 share.events.push(Taken { member: place, event, readings });

@@ -18,6 +18,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::KnownIds,
     price::{Charge, Price},
     schema,
     usage::{Event, EventPlace, Figures, Meters, PropertyValue, Total},
@@ -134,6 +135,7 @@ pub(super) struct EventReading<'r, 'a> {
     /// Number of events.
     events: usize,
     comparisons: Comparisons,
+    known: KnownIds,
     size: Size,
 }
 
@@ -163,7 +165,7 @@ impl<'r, 'a> EventReading<'r, 'a> {
         }
         let meters = rated.iter().filter(|of| of.reads_events()).map(|of| &of.meters);
         let comparisons = Comparisons::of(meters);
-        Ok(Some(Self { rated, events: 0, comparisons, size }))
+        Ok(Some(Self { rated, events: 0, comparisons, known: KnownIds::default(), size }))
     }
 
     /// Reads the events of a timeframe that a customer has.
@@ -217,7 +219,7 @@ impl<'r, 'a> EventReading<'r, 'a> {
         self.comparisons.add_event()?;
         for of in &mut *self.rated {
             let Some(groups) = &mut of.groups else { continue };
-            let readings = visible::readings(tx, &of.meters, fields, key).await;
+            let readings = visible::readings(tx, &of.meters, &mut self.known, fields, key).await;
             if !readings.iter().any(|reading| of.figures.count(reading.place())) {
                 continue;
             }

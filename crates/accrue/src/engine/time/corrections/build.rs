@@ -15,6 +15,7 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::KnownIds,
     schema::{self, CalendarDay, CustomerHead, Progress},
     usage::{Day, EventPlace, Hour, Meters, Reading},
 };
@@ -173,6 +174,7 @@ pub(super) struct Chunk<'m> {
     meters: &'m Meters,
     /// The comparisons that each event takes.
     terms_each: usize,
+    known: KnownIds,
     pub(super) events: Vec<(EventPlace, Vec<Reading>)>,
     /// How many events count in each hour that has any, hidden ones included.
     hours: BTreeMap<Hour, u64>,
@@ -188,6 +190,7 @@ impl<'m> Chunk<'m> {
         Self {
             meters,
             terms_each: meters.terms(),
+            known: KnownIds::default(),
             events: Vec::new(),
             hours: BTreeMap::new(),
             last: None,
@@ -205,7 +208,8 @@ impl<'m> Chunk<'m> {
         self.last = Some(place.clone());
         if let Some(SourcedEvent { event, .. }) = event {
             let fields = Fields::new(&event.event_name, place.at, &event.properties);
-            let readings = visible::readings(tx, self.meters, &fields, &place.key).await;
+            let readings =
+                visible::readings(tx, self.meters, &mut self.known, &fields, &place.key).await;
             self.readings = self.readings.saturating_add(readings.len());
             self.terms = self.terms.saturating_add(self.terms_each);
             self.events.push((place, readings));
