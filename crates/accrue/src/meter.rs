@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use self::source::UsageCustomers;
 pub(crate) use self::{combinations::Combinations, source::Source};
 use crate::{
-    AlertId, Decimal, Error, MetricId, PropertyName,
+    AlertId, Decimal, Error, LicenseTypeId, MetricId, PropertyName,
     expression::{Expression, Fields},
     limits,
 };
@@ -42,6 +42,10 @@ pub(crate) struct Meter {
     /// Property whose number is the last value of a group: events without one are in a group without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rated_by: Option<PropertyName>,
+    /// Type of the licenses that its groups are of: which one, and whether it was active, subscriptions tell
+    /// (`docs/decisions/pools-are-groups.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) licenses_of: Option<LicenseTypeId>,
     /// The cells that each group is divided into.
     cells: Cells,
     /// The revision of the account's metrics that it came with: its first combination, where it has some.
@@ -110,9 +114,9 @@ impl SumId {
         Self(id_of(meter.as_bytes(), rules.into_iter().map(Some)))
     }
 
-    /// Names the same for a part of the days of a period.
-    pub(crate) fn served(self, days: &str) -> Self {
-        Self(id_of(self.0.as_bytes(), [Some(days)]))
+    /// Names the same for what tells a period from others: the part of its days, what its licenses may use.
+    pub(crate) fn served(self, by: &str) -> Self {
+        Self(id_of(self.0.as_bytes(), [Some(by)]))
     }
 }
 
@@ -133,6 +137,11 @@ impl CellHash {
 }
 
 impl CellId {
+    /// Returns the part of a cell that a license was active for; that of no license where none was.
+    pub(crate) fn of_license(self, license: Option<&str>) -> Self {
+        Self::Cell(CellHash(id_of(self.as_bytes(), [Some("license"), license])))
+    }
+
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
         match self {
             Self::Metric(id) => id.as_bytes(),
@@ -224,9 +233,17 @@ impl Meter {
             watched_by: Vec::new(),
             group_by,
             rated_by: None,
+            licenses_of: None,
             cells,
             since,
         }
+    }
+
+    /// Divides its groups by licenses of a type too, which the last property that it groups by names.
+    pub(crate) fn of_licenses(self, license_type: LicenseTypeId) -> Self {
+        let name = license_type.to_string();
+        let id = MeterId(id_of(self.id.as_bytes(), [Some("license"), Some(name.as_str())]));
+        Self { id, licenses_of: Some(license_type), ..self }
     }
 
     /// Divides its groups by the number of a property too.

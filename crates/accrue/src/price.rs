@@ -9,6 +9,7 @@ mod dimensional;
 mod filter;
 mod group;
 mod license;
+mod license_pool;
 mod model;
 mod new;
 mod origin;
@@ -60,7 +61,8 @@ pub use self::{
 pub(crate) use self::{
     conversion::Worth,
     filter::check_filters,
-    license::check_beside_licenses,
+    license::{LicenseKey, check_beside_licenses, check_draws_alone, check_no_units_off},
+    license_pool::{LicensePool, LicensePools},
     model::{Combination, DeclaredCells, DeclaredGroups, GroupRater, GroupSum, Parts},
     references::References,
     rounding::round_to,
@@ -109,6 +111,9 @@ pub struct Price {
     /// Allocations of each of these licenses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
+    /// Property of the events that names one of these licenses, of a fee that has allocations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license_grouping_key: Option<PropertyName>,
     /// Credits that it gives with each of its periods, where it is an allocation (subscriptions 9.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_allocation: Option<CreditAllocation>,
@@ -294,18 +299,22 @@ impl Price {
         let metric_id = self.charge.metric_id()?;
         let cells = cells.map(|of| Cells::new(of.dimensions.clone(), of.values.clone()));
         let cells = cells.unwrap_or_default();
-        let (own, rated_by) = groups.map(|of| (of.group_by, of.rated_by)).unwrap_or_default();
+        let (mut rated_by, mut licenses_of) = (None, None);
         let mut group_by = by.broken_down;
-        group_by.extend(own);
-        let meter = Meter::new(metric_id, filter.cloned(), group_by, cells, since);
-        let meter = match rated_by {
-            Some(property) => meter.rated_by(property),
-            None => meter,
-        };
-        let meter = match by.watched {
-            [] => meter,
-            keys => meter.watched_by(keys),
-        };
+        if let Some(groups) = groups {
+            group_by.extend(groups.group_by);
+            (rated_by, licenses_of) = (groups.rated_by, groups.licenses_of);
+        }
+        let mut meter = Meter::new(metric_id, filter.cloned(), group_by, cells, since);
+        if let Some(property) = rated_by {
+            meter = meter.rated_by(property);
+        }
+        if let Some(license_type) = licenses_of {
+            meter = meter.of_licenses(license_type);
+        }
+        if !by.watched.is_empty() {
+            meter = meter.watched_by(by.watched);
+        }
         Some(match &self.dimensional_price_configuration {
             Some(of) => meter.of_combination(&of.dimensions, &of.dimension_values),
             None => meter,
@@ -326,6 +335,17 @@ impl Price {
             cells.extend(meters.next().map_or_else(|| vec![whole], |of| of.only_cells([])));
         }
         cells
+    }
+
+    /// Returns the meter of its usage that a condition holds for, in groups by the license that it is of; none of a
+    /// fee.
+    pub(crate) fn licensed_meter(
+        &self,
+        filter: Option<&Expression>,
+        key: &LicenseKey,
+        since: u64,
+    ) -> Option<Meter> {
+        self.meter_by(filter, By::default(), None, Some(key.groups()), since)
     }
 
     /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down

@@ -15,6 +15,7 @@ mod groups;
 mod interval;
 mod joint;
 mod line;
+mod pools;
 mod running;
 mod sides;
 mod step;

@@ -24,6 +24,7 @@ mod plan_change;
 mod plan_interval;
 mod price_changes;
 mod price_override;
+mod refilled;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sources;
@@ -74,6 +75,7 @@ pub(crate) use self::{
     period::PeriodKey,
     plan_change::NextPlan,
     price_changes::{AgreedPrice, AgreedPrices},
+    refilled::Refilled,
     terms::Terms,
     threshold::{Reached, Threshold},
     trial::Waiting,

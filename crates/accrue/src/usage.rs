@@ -9,6 +9,7 @@ mod event_block;
 mod event_key;
 mod figures;
 mod group_figures;
+mod holders;
 mod hour;
 mod identity;
 mod incoming;
@@ -33,6 +34,7 @@ pub(crate) use self::{
     event_key::{EventKeyEntry, EventSlot},
     figures::{Figures, Grouped},
     group_figures::{GroupCells, GroupFigures, KnownGroups, OtherGroups},
+    holders::{Holders, license_types},
     hour::Hours,
     identity::identity,
     ingestion::{Content, StoredEvent},

@@ -17,7 +17,7 @@ mod url;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    body::{Body, PlanVersionStep},
+    body::{Body, PlanVersionStep, RefilledPool},
     delivery::{Answer, Delivery, DeliveryAttempt, DeliveryStatus},
     endpoint::{
         DeliveryOrder, DisableReason, Endpoint, EndpointStatus, EndpointUpdate, NewEndpoint,

@@ -67,3 +67,31 @@ test('usage of licenses is by license and by day', async () => {
   const days = await client.licenses.usage.getAllUsage({ ...of, ...range });
   assert.deepEqual(days.data.map((of) => [of.license_id, of.consumed_credits]), [[null, 2]]);
 });
+
+test('licenses draw from their allocations', async () => {
+  const metric = await newMetric();
+  const type = await client.licenseTypes.create({ name: unique('type'), grouping_key: 'user' });
+  const of = { license_type_id: type.id };
+  const license_allocation_price = {
+    ...fee(metric.item, { fixed_price_quantity: 2, ...of }),
+    license_allocations: [{ currency: 'USD', amount: '100', write_off_overage: true }],
+  };
+  const plan = await client.plans.create({
+    name: unique('plan'),
+    currency: 'USD',
+    prices: [{ license_allocation_price }, { price: usagePrice(metric, of) }],
+  });
+  assert.deepEqual(plan.prices.map(({ license_type }) => license_type), [type, type]);
+  const customer = await newCustomer();
+  const subscription = await client.subscriptions.create({
+    plan_id: plan.id,
+    customer_id: customer.id,
+  });
+  const named = { subscription_id: subscription.id, license_type_id: type.id };
+  const external_license_id = unique('user');
+  await client.licenses.create({ ...named, external_license_id });
+  await use(customer, 4, { properties: { amount: 4, user: external_license_id } });
+  const { data: [row] } = await client.licenses.usage.getAllUsage(named);
+  const { allocated_credits, consumed_credits, remaining_credits } = row;
+  assert.deepEqual([allocated_credits, consumed_credits, remaining_credits], [100, 2, 98]);
+});

@@ -353,6 +353,14 @@ class Suite(unittest.TestCase):
             self.assertEqual([(row.license_id, row.consumed_credits) for row in found.data], [(license.id, 2)])
         ended = licenses.deactivate(license.id, end_date=now().date())
         self.assertEqual(ended.status, "inactive")
+        seats = {**priced[0]["price"], "license_allocations": [{"currency": "USD", "amount": "100"}]}
+        prices = [{"license_allocation_price": seats}, priced[1]]
+        pooled = CLIENT.plans.create(name=unique("plan"), currency="USD", prices=prices)
+        subscription = CLIENT.subscriptions.create(plan_id=pooled.id, customer_id=customer.id)
+        of["subscription_id"] = subscription.id
+        licenses.create(external_license_id=external, **of)
+        [row] = licenses.usage.get_all_usage(**of).data
+        self.assertEqual((row.allocated_credits, row.remaining_credits), (100, 98))
 
     def test_customers(self):
         external = unique("customer/a b")

@@ -124,6 +124,7 @@ impl About {
                 Body::InvoicingThresholdExceeded { .. }
                     | Body::GroupedCostExceeded(_)
                     | Body::AlertDisabled(_)
+                    | Body::LicenseAllocationReset { .. }
             );
             let of = match style {
                 _ if is_small => {

@@ -19,10 +19,9 @@ use super::{
     },
     amounts::Amount,
     carried::{Kept, carried, text, whole},
-    not_built::{AnyObject, NotBuilt},
     pages::Limit,
     phases::{self, NewPlanPhase, PhaseNumber, PlanPhase, PlanVersionPhase, TrialConfig, phases},
-    prices::{NewAllocationPriceIn, PlanPriceIn, Price},
+    prices::{LicensePriceIn, NewAllocationPriceIn, PlanPriceIn, Price},
 };
 use crate::{
     json::Json,
@@ -67,8 +66,8 @@ request! {
         price: Option<PlanPriceIn>,
         /// Credits that are given with each period, in place of a price.
         allocation_price: Option<NewAllocationPriceIn>,
-        /// Credits for each license: not available until usage draws from them.
-        license_allocation_price: Option<NotBuilt<AnyObject>>,
+        /// Price of licenses, with what each of them may use in a period, in place of a price.
+        license_allocation_price: Option<LicensePriceIn>,
         /// Number of the phase that the price is of, where the plan has phases.
         plan_phase_order: Option<PhaseNumber>,
     }
@@ -121,8 +120,8 @@ request! {
         price: Option<PlanPriceIn>,
         /// Credits that are given with each period, in place of a price.
         allocation_price: Option<NewAllocationPriceIn>,
-        /// Credits for each license: not available until usage draws from them.
-        license_allocation_price: Option<NotBuilt<AnyObject>>,
+        /// Price of licenses, with what each of them may use in a period, in place of a price.
+        license_allocation_price: Option<LicensePriceIn>,
         /// Number of the phase that the price is of, where the plan has phases.
         plan_phase_order: Option<PhaseNumber>,
     }
@@ -299,7 +298,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
 }
 
 fn names_one_price(fields: &Fields<'_>, reader: &mut Reader) {
-    fields.names_one_of(&["price", "allocation_price"], reader);
+    fields.names_one_of(&["price", "allocation_price", "license_allocation_price"], reader);
 }
 
 /// Makes the prices of a list.
@@ -307,17 +306,23 @@ fn added(prices: Vec<NewPlanPrice>, currency: Currency) -> Vec<plan::PlanPrice> 
     let prices = prices.into_iter();
     let given = |new: NewPlanPrice| {
         let phase = new.plan_phase_order.map(phases::phase);
-        given((new.price, new.allocation_price), phase, currency)
+        let licenses = new.license_allocation_price;
+        given((new.price, new.allocation_price, licenses), phase, currency)
     };
     prices.filter_map(given).collect()
 }
 
+/// A price of a list, in one of its forms.
+type GivenPrice = (Option<PlanPriceIn>, Option<NewAllocationPriceIn>, Option<LicensePriceIn>);
+
 fn given(
-    (price, allocation): (Option<PlanPriceIn>, Option<NewAllocationPriceIn>),
+    (price, allocation, licenses): GivenPrice,
     plan_phase_order: Option<PhaseOrder>,
     currency: Currency,
 ) -> Option<plan::PlanPrice> {
-    let price = price.map(|of| NewPrice { plan_phase_order, ..of.into_price(currency) }.into());
+    let price = price.map(|of| of.into_price(currency));
+    let price = price.or_else(|| Some(licenses?.into_price(currency)));
+    let price = price.map(|of| NewPrice { plan_phase_order, ..of }.into());
     price.or_else(|| {
         let of = allocation?.into_price();
         Some(price::NewAllocationPrice { plan_phase_order, ..of }.into())
@@ -357,7 +362,11 @@ impl NewVersion {
             removed.map(|removed| note(removed.price_id, removed.plan_phase_order)).collect();
         let replaced = self.replace_prices.into_iter().flatten();
         let replaced = replaced.filter_map(|replaced| {
-            let price = given((replaced.price, replaced.allocation_price), None, currency)?;
+            let price = given(
+                (replaced.price, replaced.allocation_price, replaced.license_allocation_price),
+                None,
+                currency,
+            )?;
             Some((note(replaced.replaces_price_id, replaced.plan_phase_order), price))
         });
         let replace = replaced.collect();

@@ -4,6 +4,7 @@ mod allocation;
 mod dimensional;
 mod discount;
 mod evaluation;
+mod licenses;
 mod models;
 mod new;
 mod overrides;
@@ -23,6 +24,7 @@ pub(crate) use self::{
         Evaluate, EvaluateMultiple, EvaluatePreviewEvents, EvaluatedGroup, EvaluatedPrice,
         EvaluationsIn, PriceEvaluationIn,
     },
+    licenses::LicensePriceIn,
     new::{FloatingPrice, PlanPriceIn},
     overrides::PriceOverrideIn,
 };

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::Host;
+use crate::{backfills::tick, messages::taken, support::Host};
 
 const TYPES: &str = "/v1/license_types";
 const LICENSES: &str = "/v1/licenses";
@@ -317,8 +317,132 @@ fn subscriptions_7_4_what_is_beside_a_license_price() {
     let grouped = with(of.usage(), "invoice_grouping_key", json!("region"));
     let beside = json!([{"price": of.seats(1)}, {"price": grouped}]);
     check(beside, 400, "400-constraint-violation");
-    let mut pooled = of.seats(1);
-    pooled["license_allocations"] = json!([{"currency": "credits", "amount": "100"}]);
-    let pooled = json!([{"price": of.seats(1), "license_allocation_price": pooled}]);
-    check(pooled, 404, "404-feature-not-available");
+    // Only the price of licenses has allocations, and it has no other model.
+    let allocations = json!([{"currency": "credits", "amount": "100"}]);
+    let pooled = with(of.seats(1), "license_allocations", allocations);
+    check(json!([{"price": pooled}]), 400, "400-request-validation-errors");
+    let twice = json!([{"price": of.seats(1), "license_allocation_price": pooled}]);
+    check(twice, 400, "400-request-validation-errors");
+    for (name, value) in [
+        ("license_allocations", json!([{"currency": "credits", "amount": "-1"}])),
+        ("license_allocations", json!([{"currency": "credits"}])),
+        ("license_allocations", Value::Null),
+        ("license_type_id", Value::Null),
+        ("billable_metric_id", json!(of.metric)),
+        ("surprise", json!(1)),
+    ] {
+        let wrong = with(pooled.clone(), name, value);
+        let wrong = json!([{"license_allocation_price": wrong}]);
+        check(wrong, 400, "400-request-validation-errors");
+    }
+    let currency = json!([
+        {"currency": "credits", "amount": "1"}, {"currency": "credits", "amount": "2"},
+    ]);
+    let again =
+        json!([{"license_allocation_price": with(pooled, "license_allocations", currency)}]);
+    check(again, 400, "400-request-validation-errors");
+}
+
+/// The subscription of [`Licensed`], with a hundred credits for each seat and month; a call costs one, which is worth
+/// half a dollar.
+fn pooled(writes_off: bool) -> Licensed {
+    let mut of = Licensed::new();
+    let account = of.host.account();
+    let mut configuration = pollster::block_on(account.configuration()).unwrap();
+    configuration.features.invoices = true;
+    configuration.grace_period = std::time::Duration::from_secs(28 * 86_400);
+    pollster::block_on(account.configure(configuration).into_future()).unwrap();
+    let allocation =
+        json!({"currency": "credits", "amount": "100", "write_off_overage": writes_off});
+    let seats = with(of.seats(3), "license_allocations", json!([allocation]));
+    let usage = with(of.usage(), "currency", json!("credits"));
+    let usage = with(usage, "conversion_rate", json!(0.5));
+    let plan = of.plan(json!([{"license_allocation_price": seats}, {"price": usage}]));
+    let plan = of.host.post("/v1/plans", plan).ok(StatusCode::CREATED);
+    assert_eq!(plan["prices"][0]["license_type"], of.license_type);
+    let bob = json!({"name": "Bob", "email": "bob@example.com", "external_customer_id": "bob"});
+    of.host.post("/v1/customers", bob).ok(StatusCode::CREATED);
+    let new = json!({
+        "external_customer_id": "bob", "plan_id": plan["id"], "start_date": "2026-03-01",
+    });
+    of.subscription = id(&of.host.post("/v1/subscriptions", new).ok(StatusCode::CREATED));
+    of
+}
+
+#[test]
+fn subscriptions_7_4_example_of_alice_and_bob() {
+    for (writes_off, left, subtotal) in [(false, 930, "70.00"), (true, 960, "40.00")] {
+        let of = pooled(writes_off);
+        let entries = "/v1/customers/external_customer_id/bob/credits/ledger_entry";
+        let block = json!({"entry_type": "increment", "amount": 1000, "currency": "credits"});
+        of.host.post(entries, block).ok(StatusCode::CREATED);
+        of.give(with(of.new_license("alice"), "start_date", json!("2026-03-01")));
+        of.give(with(of.new_license("bob"), "start_date", json!("2026-03-16")));
+        let call = |user: &str, timestamp: &str, calls: u32| {
+            let event = json!({
+                "idempotency_key": format!("{user}/{timestamp}"), "event_name": "call",
+                "timestamp": timestamp, "external_customer_id": "bob",
+                "properties": {"calls": calls, "user": user},
+            });
+            of.host.post("/v1/ingest", json!({"events": [event]})).ok(StatusCode::OK);
+        };
+        call("bob", "2026-03-10T10:00:00Z", 40);
+        of.host.clock.set(accrue::Timestamp::parse("2026-03-30T12:00:00Z").unwrap());
+        call("alice", "2026-03-20T10:00:00Z", 130);
+        call("bob", "2026-03-30T10:00:00Z", 30);
+        let rows = of.data(&format!("{LICENSES}/usage?{}", of.query()));
+        let figures = |row: &Value| {
+            let names = [
+                "external_license_id",
+                "allocated_credits",
+                "consumed_credits",
+                "allocation_eligible_credits",
+                "shared_pool_credits",
+                "remaining_credits",
+                "pricing_unit",
+            ];
+            names.map(|name| row[name].clone())
+        };
+        let expected = [
+            json!(["alice", 100, 130, 130, 0, 0, "credits"]),
+            json!(["bob", 100, 70, 30, 40, 70, "credits"]),
+        ];
+        assert_eq!(rows.iter().map(|row| json!(figures(row))).collect::<Vec<_>>(), expected);
+        let credits = "/v1/customers/external_customer_id/bob/credits?currency=credits";
+        assert_eq!(of.data(credits)[0]["balance"], json!(left));
+        let path = format!("/v1/invoices/upcoming?subscription_id={}", of.subscription);
+        let bill = of.host.get(&path).ok(StatusCode::OK);
+        let lines = bill["line_items"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["name"] == "Calls").unwrap();
+        assert_eq!(line["quantity"], json!(200));
+        assert_eq!(line["subtotal"], json!(subtotal), "{line}");
+        assert_eq!(line["amount"], json!("0.00"));
+    }
+}
+
+#[test]
+fn subscriptions_11_2_a_reset_tells_of_the_pools_of_a_period() {
+    let of = pooled(false);
+    of.host.clock.set(accrue::Timestamp::parse("2026-04-01T12:00:00Z").unwrap());
+    tick(&of.host);
+    let told = taken(&of.host);
+    let resets: Vec<_> = told
+        .iter()
+        .filter(|[of, _]| of["type"] == "subscription.license_allocation_reset")
+        .collect();
+    assert_eq!(resets.len(), 2, "that of March and that of April");
+    for payload in resets[1] {
+        let small = ["customer", "end_date", "id", "plan", "start_date", "status"];
+        let shown = payload["subscription"].as_object().unwrap();
+        assert_eq!(shown.keys().collect::<Vec<_>>(), small);
+        let expected = json!({
+            "reset_allocations": [{
+                "allocation_amount": "100", "license_type_id": of.type_id(),
+                "pricing_unit_id": "credits",
+            }],
+            "timeframe_start": "2026-04-01T00:00:00.000000+00:00",
+            "timeframe_end": "2026-05-01T00:00:00.000000+00:00",
+        });
+        assert_eq!(payload["properties"], expected);
+    }
 }

@@ -14,6 +14,7 @@ pub(super) mod in_order;
 pub(super) mod invoicing;
 mod issuing;
 pub(super) mod judge;
+pub(super) mod license_pools;
 pub(super) mod metering;
 pub(super) mod one_off;
 pub(super) mod pending_changes;

@@ -147,6 +147,7 @@ impl Invoice {
             dimensional_price_configuration: None,
             license_type_id: None,
             license_allocations: Vec::new(),
+            license_grouping_key: None,
             credit_allocation: None,
             plan_phase_order: None,
             metadata: Metadata::new(),

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::License;
 use crate::{
     Decimal, Error, LicenseTypeId, Timestamp,
-    price::Price,
+    price::{Price, check_draws_alone},
     subscription::{FeeStretch, PriceInterval, Subscription},
 };
 
@@ -33,10 +33,7 @@ impl<'a> LicenseFees<'a> {
     pub(crate) fn check_one(&self) -> Result<(), Error> {
         for (place, (one, _)) in self.fees.iter().enumerate() {
             for (other, _) in self.fees.iter().take(place) {
-                let ends_before = |first: &PriceInterval, second: &PriceInterval| {
-                    first.end_date.is_some_and(|end| end <= second.start_date)
-                };
-                if !ends_before(one, other) && !ends_before(other, one) {
+                if are_together(self.subscription, one, other) {
                     let detail = format!(
                         "the prices {} and {} are both of licenses, and a subscription has one at a time",
                         other.price_id, one.price_id
@@ -48,11 +45,44 @@ impl<'a> LicenseFees<'a> {
         Ok(())
     }
 
+    /// Refuses usage that cannot draw from the allocations of the fees, and prices that would draw from one of them at
+    /// the same time (subscriptions 7.4).
+    pub(crate) fn check_draws(&self, prices: &[Price]) -> Result<(), Error> {
+        let of = self.subscription;
+        let intervals = of.price_intervals.iter();
+        let usage = intervals.filter_map(|interval| {
+            let price = prices.iter().find(|price| price.id == interval.price_id)?;
+            price.charge.is_usage().then_some((interval, price))
+        });
+        let usage: Vec<_> = usage.collect();
+        for (interval, _) in &self.fees {
+            let Some(fee) = prices.iter().find(|of| of.id == interval.price_id) else { continue };
+            let together = usage.iter().filter(|(own, _)| are_together(of, own, interval));
+            let together: Vec<_> = together.collect();
+            for (place, (own, price)) in together.iter().enumerate() {
+                price.check_draws_from(fee)?;
+                of.check_no_units_off(price, fee)?;
+                let others = together.iter().take(place);
+                let mut beside = others.filter(|(other, _)| are_together(of, other, own));
+                beside.try_for_each(|(_, other)| check_draws_alone(other, price, fee))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the quantities of a type.
     pub(crate) fn quantities(&self, license_type: LicenseTypeId) -> Vec<FeeStretch> {
         let own = self.fees.iter().filter(|(_, of)| *of == license_type);
         own.flat_map(|(interval, _)| self.subscription.fee_schedule(interval)).collect()
     }
+}
+
+/// Tells whether two intervals of a subscription share an instant.
+fn are_together(of: &Subscription, one: &PriceInterval, other: &PriceInterval) -> bool {
+    let ends_before = |first: &PriceInterval, second: &PriceInterval| {
+        of.end_of(first).is_some_and(|end| end <= second.start_date)
+    };
+    !ends_before(one, other) && !ends_before(other, one)
 }
 
 /// Refuses more licenses of a type at once than the license fee has quantity, from an instant on (subscriptions

@@ -124,6 +124,8 @@ fn subscriptions_7_4_example_of_alice_and_bob() {
     let mut rows = given.rows(LicenseGrouping::License);
     rows.consumed = [((ALICE, 0), costs(130)), ((BOB, 0), costs(70))].into();
     rows.eligible = [((ALICE, 0), costs(130)), ((BOB, 0), costs(30))].into();
+    let drawn = |id, cost| ((id, at("2026-03-01")), [(Some(0), costs(cost))].into());
+    rows.drawn = [drawn(ALICE, 130), drawn(BOB, 30)].into();
     let rows = rows.rows();
     let found: Vec<_> = rows.iter().map(shown).collect();
     assert_eq!(found, ["alice 100 130 130 0 0", "bob 100 70 30 40 70"]);

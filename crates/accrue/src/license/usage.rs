@@ -66,7 +66,7 @@ pub struct LicenseUsage {
     pub allocated_credits: Decimal,
     /// Cost of all usage: the next but one and the last one together.
     pub consumed_credits: Decimal,
-    /// Rest of the allocations: after the day, where it is one; 0 or more.
+    /// Rest of the allocations, period by period, each 0 or more: after the day, where it is one.
     pub remaining_credits: Decimal,
     /// Currency or pricing unit of the figures.
     pub pricing_unit: PricingUnit,
@@ -113,7 +113,8 @@ pub(crate) struct LicenseRows<'a> {
     pub(crate) consumed: BTreeMap<(LicenseId, usize), Costs>,
     /// Cost of the usage while the license was active, likewise.
     pub(crate) eligible: BTreeMap<(LicenseId, usize), Costs>,
-    /// The same from the start of a period of the fee on, by license and period.
+    /// The same within a period of allocations, by license and period: of rows of days from its start on, of others
+    /// within the slot.
     pub(crate) drawn: BTreeMap<(LicenseId, Timestamp), Reached>,
 }
 
@@ -230,17 +231,12 @@ impl LicenseRows<'_> {
         };
         let allocated: Decimal = pools().map(|pool| pool.amount.clone()).sum();
         let eligible = cost(self.eligible.get(&(license.id, place)));
-        let rest = |allocated: &Decimal, drawn: &Decimal| (allocated - drawn).max(Decimal::zero());
-        let remaining = match self.grouping.is_by_day() {
-            true => {
-                let drawn = |pool: &Pool| {
-                    let known = self.drawn.get(&(license.id, pool.period.start()))?;
-                    known.range(..=Some(place)).next_back().map(|(_, costs)| costs)
-                };
-                pools().map(|pool| rest(&pool.amount, &cost(drawn(pool)))).sum()
-            }
-            false => rest(&allocated, &eligible),
+        let drawn = |pool: &Pool| {
+            let known = self.drawn.get(&(license.id, pool.period.start()))?;
+            known.range(..=Some(place)).next_back().map(|(_, costs)| costs)
         };
+        let rest = |pool: &Pool| (&pool.amount - &cost(drawn(pool))).max(Decimal::zero());
+        let remaining = pools().map(rest).sum();
         let consumed = cost(self.consumed.get(&(license.id, place)));
         Figures { allocated, consumed, eligible, remaining }
     }

@@ -106,7 +106,6 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
         let detail = format!("the prices have {cells} cells together, expected at most {most}");
         return Err(Error::constraint(detail));
     }
-    prices.iter().try_for_each(Price::check_no_allocations)?;
     check_beside_licenses(prices)
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Agreed, Placed, Plan, PlanPrice, PlanVersion, check_phase, prices};
 use crate::{
     Error, PlanId, PriceId, Timestamp,
-    price::{AdjustmentScope, Cycle, NewAdjustment, Price, ScopedAdjustment},
+    price::{AdjustmentScope, Cycle, NewAdjustment, Price, ScopedAdjustment, check_no_units_off},
 };
 
 /// Version of a plan, with its prices. It never changes.
@@ -81,6 +81,7 @@ impl PricedVersion {
         let replaces = replaces.filter_map(|(of, price)| Some((price.id, of.replaces?))).collect();
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
         let adjustments = agreed.decide((plan_id, version), (&prices, &references), now)?;
+        check_no_units_off(&prices, &adjustments)?;
         Ok(Self { plan_id, version, prices, adjustments, replaces, cycle, created_at: now })
     }
     /// Refuses prices and adjustments that are of no phase of its plan, where that has phases, or of one where it has

@@ -50,7 +50,9 @@ mod unit_with_proration;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::groups::RatesGroups;
 pub(super) use self::tiered::{check_graduated, graduated};
+use self::tiers::Tiers;
 pub use self::{
     bulk::{Bulk, BulkTier},
     bulk_with_filters::{BulkFilter, BulkWithFilters},
@@ -101,7 +103,6 @@ pub(crate) use self::{
     groups::{Combination, DeclaredGroups, GroupRater, GroupSum},
     part::Parts,
 };
-use self::{groups::RatesGroups, tiers::Tiers};
 use super::{Share, check_bounds};
 use crate::{Decimal, Error, PropertyName, limits};
 
@@ -347,7 +348,7 @@ impl Model {
     /// Rates a quantity of a period that is over, of which some days were served.
     pub(crate) fn rate_ended(&self, quantity: &Quantity, served: Share) -> Rating {
         if let Some(rater) = self.group_rater(served) {
-            return Rating::of(rater.rate_ended(quantity.groups()));
+            return rater.rating(quantity, true);
         }
         let rating = self.rate_so_far(quantity);
         let top_up = self.top_up(quantity, &rating.amount, served);
@@ -357,7 +358,7 @@ impl Model {
     /// Rates a quantity, as long as its period runs: without what a minimum of the model adds at the end.
     pub(crate) fn rate_so_far(&self, quantity: &Quantity) -> Rating {
         match self.group_rater(Share::ALL) {
-            Some(rater) => Rating::of(rater.rate(quantity.groups())),
+            Some(rater) => rater.rating(quantity, false),
             None => self.rates().rate(quantity),
         }
     }
@@ -365,7 +366,7 @@ impl Model {
     /// Returns the amount of a quantity, as long as its period runs.
     pub(crate) fn amount(&self, quantity: &Quantity) -> Decimal {
         match self.group_rater(Share::ALL) {
-            Some(rater) => rater.sum(None, quantity.groups()).amount,
+            Some(rater) => rater.sum_of(quantity).amount,
             None => self.rates().amount(quantity),
         }
     }
@@ -385,7 +386,7 @@ impl Model {
     /// days were served.
     pub(crate) fn top_up(&self, quantity: &Quantity, amount: &Decimal, served: Share) -> Decimal {
         if let Some(rater) = self.group_rater(served) {
-            return rater.sum(None, quantity.groups()).ended - amount;
+            return rater.sum_of(quantity).ended - amount;
         }
         let minimum = self.rates().minimum(quantity, served);
         minimum.map_or_else(Decimal::zero, |least| (least - amount).max(Decimal::zero()))
@@ -431,7 +432,7 @@ impl Model {
     /// Returns the quantity of a line.
     pub(crate) fn line_quantity(&self, quantity: &Quantity) -> Decimal {
         match self.group_rater(Share::ALL) {
-            Some(rater) => rater.sum(None, quantity.groups()).quantity,
+            Some(rater) => rater.sum_of(quantity).quantity,
             None => self.rates().line_quantity(quantity),
         }
     }

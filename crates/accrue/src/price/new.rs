@@ -38,8 +38,10 @@ pub struct NewPrice {
     /// fee at most, and beside it no usage of another model, nor any that invoices break down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license_type_id: Option<LicenseTypeId>,
-    /// Allocations of each of these licenses, one for each currency: of a fee of the model unit. Nothing draws
-    /// from them yet, so that no version of a plan and no subscription takes a price that has some.
+    /// Allocations of each of these licenses, one for each currency: of a fee of the model unit, at a recurring
+    /// cadence. Usage of the type in one of the currencies draws from them: of one price at a time, which has the
+    /// cadence of the fee, is not prorated and has no discount of units. A customer's usage that does has at most
+    /// [1,000](crate::limits::GROUPS) values of the property that names licenses in four weeks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub license_allocations: Vec<LicenseAllocation>,
     /// Conversion rate: how much of the invoicing currency its amounts are worth.
@@ -169,6 +171,7 @@ impl NewPrice {
             dimensional_price_configuration: configuration.transpose()?,
             license_type_id: self.license_type_id,
             license_allocations: self.license_allocations,
+            license_grouping_key: None,
             credit_allocation: None,
             plan_phase_order: self.plan_phase_order,
             metadata: self.metadata,

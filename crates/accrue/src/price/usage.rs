@@ -24,8 +24,12 @@ impl PricedUsage {
     ) -> Self {
         let (mut meters, mut grouped) = (BTreeSet::new(), BTreeSet::new());
         let mut usage_units = BTreeMap::<_, BTreeSet<_>>::new();
-        for (price, filter) in prices {
-            for meter in price.rated_meters(filter, 0) {
+        let prices: Vec<_> = prices.into_iter().collect();
+        for (price, filter) in &prices {
+            let key = price.license_key(prices.iter().map(|(of, _)| *of));
+            let licensed = key.and_then(|key| price.licensed_meter(*filter, &key, 0));
+            let own = price.rated_meters(*filter, 0).filter(|_| licensed.is_none());
+            for meter in own.chain(licensed.clone()) {
                 meters.extend(meter.parts());
                 grouped.extend(meter.parts().into_iter().filter(|_| meter.has_groups()));
             }

@@ -6,6 +6,7 @@ use std::{
 use super::{
     group::{self, Group},
     interval::RatedInterval,
+    pools,
 };
 use crate::{
     AdjustmentIntervalId, Currency, MetricId, PriceId, Timeframe, Timestamp,
@@ -44,9 +45,11 @@ impl RateCard {
 
     /// Creates the card of a subscription: its intervals with their prices, which are in the same order.
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
-        let intervals = subscription.price_intervals.iter().zip(prices);
-        let intervals = intervals.map(|(of, price)| {
-            RatedInterval::new(subscription, of, subscription.priced(of, price))
+        let priced: Vec<_> = subscription.price_intervals.iter().zip(&prices).collect();
+        let intervals = priced.iter().map(|(of, price)| {
+            let pools = pools::drawn_by(price, subscription, &priced);
+            let price = subscription.priced(of, Arc::clone(price));
+            RatedInterval::new(subscription, of, price, pools)
         });
         let intervals: Vec<_> = intervals.collect();
         let groups = Group::all(&intervals, &subscription.adjustment_intervals);

@@ -22,12 +22,16 @@ impl RatedInterval {
     /// Returns the groups that its usage is in, with what rates them in one of its periods.
     fn grouped(&self, period: Timeframe) -> Option<(&Grouped, GroupRater<'_>)> {
         let Figures::Groups(of) = &self.figures else { return None };
-        Some((of, self.price.charge.model().group_rater(self.share(period))?))
+        Some((of, self.group_rater(period)?))
     }
 
     /// Returns the id of what it makes of groups in one of its periods.
     fn sum_id(&self, of: &Grouped, period: Timeframe) -> SumId {
-        of.sum.served(&self.share(period).name())
+        let sum = of.sum.served(&self.share(period).name());
+        match &self.pools {
+            Some(pools) => sum.served(&pools.of(period).rules()),
+            None => sum,
+        }
     }
 
     /// Sums up the groups of one of its periods.

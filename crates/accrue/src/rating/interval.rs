@@ -4,7 +4,7 @@ use crate::{
     Decimal, Timeframe, Timestamp,
     expression::Expression,
     meter::Source,
-    price::{BillingMode, Cycle, Price, Share},
+    price::{BillingMode, Cycle, GroupRater, LicensePools, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
     usage::Figures,
 };
@@ -31,6 +31,8 @@ pub(crate) struct RatedInterval {
     pub(crate) filter: Option<Expression>,
     /// Whose usage counts.
     pub(crate) source: Source,
+    /// What licenses may use before it is charged, where they have allocations.
+    pub(super) pools: Option<Arc<LicensePools>>,
 }
 
 impl RatedInterval {
@@ -38,6 +40,7 @@ impl RatedInterval {
         subscription: &Subscription,
         interval: &PriceInterval,
         price: Arc<Price>,
+        pools: Option<LicensePools>,
     ) -> Self {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
@@ -46,7 +49,11 @@ impl RatedInterval {
         let invoicing = price.invoicing_cycle().filter(|_| !is_trial);
         let is_whole = is_once || price.credit_allocation.is_some();
         let (filter, source) = (interval.filter.clone(), subscription.source_of(interval));
-        let figures = Figures::of(&price, filter.as_ref()).of_source(&source);
+        let of_licenses = pools
+            .as_ref()
+            .and_then(|pools| Figures::of_licenses(&price, filter.as_ref(), pools.key()));
+        let figures = of_licenses.unwrap_or_else(|| Figures::of(&price, filter.as_ref()));
+        let figures = figures.of_source(&source);
         Self {
             figures,
             price,
@@ -59,6 +66,16 @@ impl RatedInterval {
             invoicing,
             filter,
             source,
+            pools: pools.map(Arc::new),
+        }
+    }
+
+    /// Returns what rates groups in one of its periods, where its usage is in such.
+    pub(super) fn group_rater(&self, period: Timeframe) -> Option<GroupRater<'_>> {
+        let share = self.share(period);
+        match &self.pools {
+            Some(pools) => Some(pools.of(period).rater(share)),
+            None => self.price.charge.model().group_rater(share),
         }
     }
 

@@ -157,15 +157,21 @@ impl RatedInterval {
     pub(super) fn line(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Line {
         let Rating { amount: subtotal, parts } = self.rate(quantity, period, until);
         let top_up = self.top_up(quantity, period, until);
-        let quantity = self.price.charge.model().line_quantity(quantity);
+        let quantity = match self.group_rater(period) {
+            Some(rater) => rater.sum_of(quantity).quantity,
+            None => self.price.charge.model().line_quantity(quantity),
+        };
         Line { quantity, subtotal, top_up, parts, periods: 1, ..Line::default() }
     }
 
     /// Rates the usage of one of its periods: once that is over with what a minimum of the model adds, and
     /// prorated where the model is.
     pub(super) fn rate(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Rating {
-        let model = self.price.charge.model();
-        let rating = match self.has_minimum(period, until) {
+        let (model, is_over) = (self.price.charge.model(), self.has_minimum(period, until));
+        if let Some(rater) = self.group_rater(period) {
+            return rater.rating(quantity, is_over);
+        }
+        let rating = match is_over {
             true => model.rate_ended(quantity, self.share(period)),
             false => model.rate_so_far(quantity),
         };
@@ -184,6 +190,10 @@ impl RatedInterval {
     pub(super) fn top_up(&self, quantity: &Quantity, period: Timeframe, until: Until) -> Decimal {
         if !self.has_minimum(period, until) {
             return Decimal::zero();
+        }
+        if let Some(rater) = self.group_rater(period) {
+            let sum = rater.sum_of(quantity);
+            return sum.ended - sum.amount;
         }
         let model = self.price.charge.model();
         let amount = model.amount(quantity);

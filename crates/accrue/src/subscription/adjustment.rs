@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cut, PriceInterval, Subscription};
 use crate::{
-    AdjustmentIntervalId, CouponId, PriceId, Timestamp,
+    AdjustmentIntervalId, CouponId, Error, PriceId, Timestamp,
     plan::PlanVersion,
-    price::{Adjustment, AdjustmentScope, PhaseOrder, Price, ScopedAdjustment},
+    price::{Adjustment, AdjustmentScope, Discount, PhaseOrder, Price, ScopedAdjustment},
 };
 
 /// Adjustment while it is in force for a subscription (subscriptions 2.4).
@@ -168,6 +168,21 @@ impl Cut {
 }
 
 impl Subscription {
+    /// Refuses a discount of the units of usage that draws from the allocations of a license fee.
+    pub(crate) fn check_no_units_off(&self, usage: &Price, fee: &Price) -> Result<(), Error> {
+        let takes_units = |of: &&AdjustmentInterval| {
+            matches!(of.adjustment, Adjustment::Discount(Discount::Usage(_)))
+                && of.reaches(usage.id)
+        };
+        match self.adjustment_intervals.iter().find(takes_units) {
+            Some(of) if fee.allocation_for(usage).is_some() => Err(Error::constraint(format!(
+                "the price {} draws from allocations of the price {}, and {} takes units off it",
+                usage.id, fee.id, of.id
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the adjustments that its plan or itself was given.
     pub(crate) fn given_adjustments(&self) -> Vec<ScopedAdjustment> {
         let waiting = self.waiting.iter().flat_map(|of| &of.adjustment_intervals);

@@ -62,7 +62,7 @@ impl SubscriptionEntry {
         let plan = self.next_plan().map(|of| of.start_date);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
         let invoicing = self.next_invoicing(grace).map(|(at, _)| at);
-        let turns = [self.next_turn(), self.next_given()];
+        let turns = [self.next_turn(), self.next_given(), self.next_refilled()];
         turns.into_iter().chain([notified, trial, plan, closing, invoicing]).flatten().min()
     }
 

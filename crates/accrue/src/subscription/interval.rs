@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BillingAnchor, BillingPeriods, FeeStretch, Given, PlanInterval, Subscription, trial::Delayed,
+    BillingAnchor, BillingPeriods, FeeStretch, Given, PlanInterval, Refilled, Subscription,
+    trial::Delayed,
 };
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
@@ -43,6 +44,10 @@ pub struct PriceInterval {
     /// How far it has given the credits of its periods, where it gives any (subscriptions 9.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Given>,
+    /// How far messages have told that the pools of its licenses are full again, where those have such (subscriptions
+    /// 7.4.12).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refilled: Option<Refilled>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where it ends with the subscription.
@@ -101,6 +106,7 @@ impl Cut {
             trial_of: None,
             delayed: None,
             given: Given::of(price),
+            refilled: Refilled::of(price, created_at),
             start_date,
             end_date: None,
             cadence: price.cadence,
@@ -149,6 +155,8 @@ impl PriceInterval {
         self.price_id = after.id;
         self.cadence = after.cadence;
         self.given = Given::of(after);
+        let since = self.refilled.map_or(self.start_date, |of| of.since);
+        self.refilled = Refilled::of(after, since);
         self.is_composite = after.charge.is_composite();
         let own = |price: &Price| match &price.charge {
             Charge::Fixed { quantity, .. } => Some(quantity.clone()),

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
     aggregate::Aggregate,
@@ -9,7 +9,7 @@ use crate::{
     Decimal,
     expression::Expression,
     meter::{CellId, InGroup, Meter, MeterId, Source, SumId, Values},
-    price::{GroupQuantity, Price, Quantity},
+    price::{DeclaredGroups, GroupQuantity, LicenseKey, Price, Quantity},
 };
 
 /// Figures that the usage of a price is rated by: those of cells that are known beforehand, or those of every
@@ -45,6 +45,20 @@ impl Figures {
         let Some((groups, meter)) = groups.zip(meter) else {
             return Self::Cells(price.cells(filter));
         };
+        Self::of_groups(price, groups, meter)
+    }
+
+    /// Returns the figures of the licenses whose usage it is, where they have allocations.
+    pub(crate) fn of_licenses(
+        price: &Price,
+        filter: Option<&Expression>,
+        key: &LicenseKey,
+    ) -> Option<Self> {
+        let meter = price.licensed_meter(filter, key, 0)?;
+        Some(Self::of_groups(price, key.groups(), meter))
+    }
+
+    fn of_groups(price: &Price, groups: DeclaredGroups, meter: Meter) -> Self {
         let id = meter.parts().first().copied().unwrap_or(meter.id);
         let sum = SumId::new(id, [price.charge.model().rules().as_str()]);
         let (keys, cells) = (groups.count(), groups.cells.map(|of| of.values).unwrap_or_default());
@@ -151,7 +165,14 @@ impl Grouped {
 
     /// Returns the cells of a group, in the order of the model.
     fn cells_of(&self, values: &Values) -> Vec<CellId> {
-        let mut cells = self.meter.cells(values, self.cells.iter().map(Vec::as_slice));
+        let (license, named) = match (self.meter.licenses_of, values.split_last()) {
+            (Some(_), Some((license, named))) => (Some(license), Cow::Owned(named.to_vec())),
+            _ => (None, Cow::Borrowed(values)),
+        };
+        let mut cells = self.meter.cells(&named, self.cells.iter().map(Vec::as_slice));
+        if let Some(license) = license {
+            cells.iter_mut().for_each(|cell| *cell = cell.of_license(license.as_deref()));
+        }
         if let Some(source) = &self.source {
             cells.iter_mut().for_each(|cell| *cell = source.cell(*cell));
         }

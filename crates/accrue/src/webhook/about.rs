@@ -53,7 +53,8 @@ impl Body {
             | Self::PlanVersionChanged { subscription_id, .. }
             | Self::SubscriptionEdited { subscription_id, .. }
             | Self::FixedFeeQuantityUpdated { subscription_id, .. }
-            | Self::InvoicingThresholdExceeded { subscription_id, .. } => Some(*subscription_id),
+            | Self::InvoicingThresholdExceeded { subscription_id, .. }
+            | Self::LicenseAllocationReset { subscription_id, .. } => Some(*subscription_id),
             Self::UsageExceeded(exceeded)
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),

@@ -2,7 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::PaymentTold;
 use crate::{
-    BackfillId, CreditNoteId, Decimal, InvoiceId, PlanId, PriceId, SubscriptionId, Timestamp,
+    BackfillId, CreditNoteId, Decimal, InvoiceId, LicenseTypeId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp,
     alert::{AlertDisabled, BalanceCrossed, Condition, Exceeded, GroupsExceeded},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
@@ -150,6 +151,17 @@ pub enum Body {
         invoice_id: InvoiceId,
         /// False where credits have paid for all, so that there is nothing to bill.
         threshold_invoice_created: bool,
+    },
+    /// `subscription.license_allocation_reset`: the licenses of the subscription may use their allocations, with a
+    /// period that begins (subscriptions 7.4.12).
+    #[serde(rename = "subscription.license_allocation_reset")]
+    LicenseAllocationReset {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Period.
+        timeframe: Timeframe,
+        /// What each license may use in it.
+        pools: Vec<RefilledPool>,
     },
     /// `backfill.reflected`
     #[serde(rename = "backfill.reflected")]
@@ -363,6 +375,18 @@ impl From<Exceeded> for Body {
     }
 }
 
+/// Pool of each license of a type: what it may use in a period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RefilledPool {
+    /// Type of the licenses.
+    pub license_type_id: LicenseTypeId,
+    /// Currency or pricing unit of the usage that it is for.
+    pub currency: PricingUnit,
+    /// Amount for a license.
+    pub amount: Decimal,
+}
+
 /// Step from a version of a plan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -411,6 +435,7 @@ impl Body {
             Self::SubscriptionEdited { .. } => "subscription.edited",
             Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
             Self::InvoicingThresholdExceeded { .. } => "subscription.invoicing_threshold_exceeded",
+            Self::LicenseAllocationReset { .. } => "subscription.license_allocation_reset",
             Self::BackfillReflected { .. } => "backfill.reflected",
             Self::BackfillReverted { .. } => "backfill.reverted",
             Self::UsageExceeded(_) => "subscription.usage_exceeded",

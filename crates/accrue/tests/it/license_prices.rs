@@ -141,25 +141,3 @@ fn subscriptions_7_4_11_allocations_of_a_price() {
     wrong(NewPrice { license_type_id: None, ..all() }, "license_type_id");
     wrong(NewPrice { cadence: Cadence::OneTime, ..all() }, "cadence");
 }
-
-#[test]
-fn subscriptions_7_4_9_nothing_draws_from_allocations_yet_so_nothing_is_charged_by_them() {
-    let of = licensed(3);
-    let new = NewPrice {
-        license_allocations: vec![allocation("credits", "100")],
-        ..of.fixture.seats(&of.license_type, 3)
-    };
-    let unavailable = Some(ErrorKind::FeatureNotAvailable);
-    assert_eq!(planned(&of.fixture, [new.clone()]), unavailable);
-    let first = of.subscription.price_intervals[0].id;
-    let april = IntervalDate::At(at("2026-04-01T00:00:00Z"));
-    let mut ending = accrue::subscription::PriceIntervalEdit::new(first);
-    ending.end_date = accrue::Patch::Set(april);
-    let changes = IntervalChanges {
-        edit: vec![ending],
-        add: vec![NewPriceInterval::new(new, april)],
-        ..IntervalChanges::default()
-    };
-    let change = of.fixture.account.change_intervals(of.subscription.id, changes);
-    assert_eq!(Some(refused(&of.fixture, change).0), unavailable);
-}

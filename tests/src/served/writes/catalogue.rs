@@ -71,7 +71,7 @@ fn of_catalogue(scene: &Scene) -> Vec<Case> {
     ]
 }
 
-fn of_plans(Scene { item, metric, plan, migration, .. }: &Scene) -> Vec<Case> {
+fn of_plans(Scene { item, metric, plan, migration, license_type, .. }: &Scene) -> Vec<Case> {
     let price = json!({
         "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
         "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric,
@@ -84,9 +84,14 @@ fn of_plans(Scene { item, metric, plan, migration, .. }: &Scene) -> Vec<Case> {
     let given = json!({
         "currency": "credits", "amount": "5", "cadence": "monthly", "expires_at_end_of_cadence": true,
     });
+    let seats = json!({
+        "name": "seats", "item_id": item, "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "10"}, "license_type_id": license_type,
+        "license_allocations": [{"currency": "credits", "amount": "100"}],
+    });
     let new = json!({
         "name": "new", "currency": "USD", "adjustments": adjustments,
-        "prices": [{"price": price}, {"allocation_price": given}],
+        "prices": [{"price": price}, {"allocation_price": given}, {"license_allocation_price": seats}],
     });
     let version = json!({
         "version": 3, "add_prices": [{"price": price}], "add_adjustments": adjustments,

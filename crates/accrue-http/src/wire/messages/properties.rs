@@ -5,7 +5,7 @@ use accrue::{
     credit::{self, BlockStatus},
     customer::PaymentProvider,
     related::Related,
-    webhook::{Body, Message, PaymentTold},
+    webhook::{Body, Message, PaymentTold, RefilledPool},
 };
 use serde::Serialize;
 
@@ -63,6 +63,11 @@ pub(super) enum Properties<'a> {
         invoicing_threshold: Amount,
         invoice_id: String,
         threshold_invoice_created: bool,
+    },
+    AllocationReset {
+        reset_allocations: Vec<ResetAllocation>,
+        timeframe_start: Moment,
+        timeframe_end: Moment,
     },
     UsageExceeded {
         alert_configuration: AlertConfiguration,
@@ -155,6 +160,24 @@ pub(super) enum Properties<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         canceled_at: Option<Moment>,
     },
+}
+
+/// What each license of a type may use in a period.
+#[derive(Debug, Serialize)]
+pub(super) struct ResetAllocation {
+    allocation_amount: String,
+    license_type_id: String,
+    pricing_unit_id: String,
+}
+
+impl ResetAllocation {
+    fn of(pool: &RefilledPool) -> Self {
+        Self {
+            allocation_amount: pool.amount.to_string(),
+            license_type_id: pool.license_type_id.to_string(),
+            pricing_unit_id: pool.currency.to_string(),
+        }
+    }
 }
 
 /// What is told of an attempt to pay that has ended.
@@ -257,6 +280,11 @@ impl<'a> Properties<'a> {
                     threshold_invoice_created: *threshold_invoice_created,
                 }
             }
+            Body::LicenseAllocationReset { timeframe, pools, .. } => Self::AllocationReset {
+                reset_allocations: pools.iter().map(ResetAllocation::of).collect(),
+                timeframe_start: timeframe.start().into(),
+                timeframe_end: timeframe.end().into(),
+            },
             Body::UsageExceeded(of) => Self::UsageExceeded {
                 alert_configuration: AlertConfiguration::of(&of.alert, related),
                 billable_metric_id: of.alert.condition.metric_id().map(|id| id.to_string()),

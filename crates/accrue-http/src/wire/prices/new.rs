@@ -2,13 +2,15 @@ use accrue::{
     Currency, Error, ExternalId, ItemId, JsonNumber, LicenseTypeId, MetricId, Name, PricingUnit,
     PropertyName,
     price::{
-        Adjustments, Cadence, ConversionRate, NewCharge, NewDimensionalPriceConfiguration, NewPrice,
+        Adjustments, Cadence, ConversionRate, Model, NewCharge, NewDimensionalPriceConfiguration,
+        NewPrice,
     },
 };
 
 use super::{
     CadenceWord,
     dimensional::DimensionalPriceConfigurationIn,
+    licenses::{LicenseAllocationIn, allocations},
     models::{Configs, MODELS, ModelType, WireModel},
     parts::{ConversionRateConfig, CycleConfigurationIn, Parts},
 };
@@ -81,6 +83,8 @@ request! {
         /// Id of the type of the licenses that it is for: of a fee, whose quantity is how many there are, or of
         /// usage, of the model `unit`.
         license_type_id: Option<LicenseTypeId>,
+        /// Credits that each license may use in a period: of a price that is given as that of licenses.
+        license_allocations: Option<Vec<LicenseAllocationIn>>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
@@ -95,10 +99,8 @@ impl FloatingPrice {
 impl Read for FloatingPrice {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let price = PlanPriceIn::read(json, at, reader);
+        refuse("reference_id", json, at, reader)?;
         let fields = reader.fields(json, at, &[], false)?;
-        if fields.has("reference_id") {
-            let _: Option<()> = reader.wrong(&fields.pointer("reference_id"), "is unknown");
-        }
         if !fields.has("currency") {
             let _: Option<()> = reader.wrong(&fields.pointer("currency"), "is missing");
         }
@@ -113,7 +115,7 @@ impl Describe for FloatingPrice {
         let prices = MODELS.iter().map(|model| {
             let [_, name, _] = model.names;
             let mut price = of_model(model, name);
-            price.properties.retain(|property| property.name != "reference_id");
+            leave_out(&mut price, "reference_id");
             demand(&mut price, "currency");
             (model.model_type, Schema::Object(price).told_by("model_type", model.model_type))
         });
@@ -136,10 +138,13 @@ impl PlanPriceIn {
     pub(crate) const fn says_currency(&self) -> bool {
         self.fields.currency.is_some()
     }
-}
 
-impl Read for PlanPriceIn {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+    pub(super) const fn is_unit(&self) -> bool {
+        matches!(self.terms.charge.model(), Model::Unit(_))
+    }
+
+    /// Reads a price, with the allocations of its licenses where it has some.
+    pub(super) fn read_any(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let fields = PriceFields::read(json, at, reader);
         let parts = Parts::of(json, at)?;
         let cadence = parts.cadence(reader);
@@ -157,6 +162,13 @@ impl Read for PlanPriceIn {
     }
 }
 
+impl Read for PlanPriceIn {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        refuse("license_allocations", json, at, reader)?;
+        Self::read_any(json, at, reader)
+    }
+}
+
 impl Describe for PlanPriceIn {
     fn schema() -> Schema {
         let prices = MODELS.iter().map(|model| {
@@ -170,6 +182,22 @@ impl Describe for PlanPriceIn {
 
 /// Describes a price of one model: with its object, and without those of the others.
 fn of_model(model: &WireModel, name: &'static str) -> Object {
+    let mut price = with_licenses(model, name);
+    leave_out(&mut price, "license_allocations");
+    price
+}
+
+/// Describes a price of licenses that has allocations, of the model `unit`.
+pub(super) fn of_licenses(name: &'static str) -> Object {
+    let unit = MODELS.iter().find(|model| model.model_type == "unit");
+    let mut price = unit.map(|model| with_licenses(model, name)).unwrap_or_default();
+    for needed in ["license_allocations", "license_type_id"] {
+        demand(&mut price, needed);
+    }
+    price
+}
+
+fn with_licenses(model: &WireModel, name: &'static str) -> Object {
     let WireModel { model_type, config, .. } = model;
     let others: Vec<_> = MODELS.iter().map(|of| of.config).collect();
     let Schema::Object(fields) = PriceFields::schema() else { return Object::default() };
@@ -178,6 +206,19 @@ fn of_model(model: &WireModel, name: &'static str) -> Object {
     price.description = format!("A price to create, of the model `{model_type}`.");
     demand(&mut price, config);
     price
+}
+
+/// Refuses a member that only another form of a price has.
+fn refuse(name: &str, json: &Json, at: &str, reader: &mut Reader) -> Option<()> {
+    let fields = reader.fields(json, at, &[], false)?;
+    if fields.has(name) {
+        let _: Option<()> = reader.wrong(&fields.pointer(name), "is unknown");
+    }
+    Some(())
+}
+
+fn leave_out(object: &mut Object, name: &str) {
+    object.properties.retain(|property| property.name != name);
 }
 
 /// Makes a member one that has to be given.
@@ -201,7 +242,7 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         invoice_grouping_key: fields.invoice_grouping_key,
         dimensional_price_configuration: terms.group,
         license_type_id: fields.license_type_id,
-        license_allocations: Vec::new(),
+        license_allocations: allocations(fields.license_allocations),
         plan_phase_order: None,
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,

@@ -159,8 +159,14 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(subscription: &Subscription, period: Timeframe) -> Self {
-        Self { running: RunningSources::of(subscription), to: period.start() }
+    async fn of(
+        tx: &mut Transaction<'_>,
+        subscription: &Subscription,
+        meters: &Meters,
+        period: Timeframe,
+    ) -> Result<Self, Error> {
+        let to = period.start();
+        Ok(Self { running: RunningSources::of(tx, subscription, meters, to).await?, to })
     }
 }
 
@@ -217,8 +223,10 @@ async fn used_in(
     let until = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
     let periods = card.rated_periods(whole).into_iter();
     for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
-        let new = || Sum::of(&entry.subscription, period);
-        let Sum { mut running, mut to } = sums.remove(&period).unwrap_or_else(new);
+        let Sum { mut running, mut to } = match sums.remove(&period) {
+            Some(begun) => begun,
+            None => Sum::of(tx, &entry.subscription, meters, period).await?,
+        };
         for mark in marks(slots, period) {
             let is_all = mark == period.end() && period.contains(tx.now);
             let total = if is_all {

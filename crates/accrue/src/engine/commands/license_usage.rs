@@ -279,27 +279,41 @@ async fn find(
     }
 }
 
-/// Returns the allocations of periods that a range touches.
+/// Returns the pools of periods that a range touches: those of the usage that draws from them, and where none does
+/// those of the fee.
 fn pools(
     of: &Subscription,
     prices: &[Price],
     license_type: LicenseTypeId,
     range: Timeframe,
 ) -> Vec<Pool> {
+    let priced = of.price_intervals.iter().filter_map(|interval| {
+        Some((interval, prices.iter().find(|price| price.id == interval.price_id)?))
+    });
+    let (fees, usage): (Vec<_>, Vec<_>) = priced
+        .filter(|(_, price)| price.license_type_id == Some(license_type))
+        .partition(|(_, price)| price.license_fee().is_some());
+    let allocations = fees.iter().flat_map(|(_, fee)| &fee.license_allocations);
+    let units: BTreeSet<_> = allocations.map(|of| &of.currency).collect();
     let mut pools = Vec::new();
-    for interval in &of.price_intervals {
-        let price = prices.iter().find(|price| price.id == interval.price_id);
-        let Some(fee) = price.filter(|of| of.license_fee() == Some(license_type)) else { continue };
-        if fee.license_allocations.is_empty() {
-            continue;
-        }
-        for period in of.periods_of_interval(interval).overlapping(range) {
-            let own = fee.license_allocations.iter();
-            pools.extend(own.map(|allocation| Pool {
-                period,
-                unit: allocation.currency.clone(),
-                amount: allocation.amount.clone(),
-            }));
+    for unit in units {
+        let drawing = usage.iter().filter(|(_, price)| price.currency == *unit);
+        let drawing: Vec<_> = drawing.copied().collect();
+        let given = if drawing.is_empty() { &fees } else { &drawing };
+        let periods = given.iter().flat_map(|(interval, _)| {
+            of.periods_of_interval(interval).overlapping(range).collect::<Vec<_>>()
+        });
+        for period in periods {
+            let in_force = fees.iter().filter(|(interval, _)| {
+                let ends_after = of.end_of(interval).is_none_or(|end| period.start() < end);
+                interval.start_date < period.end() && ends_after
+            });
+            let last = in_force.max_by_key(|(interval, _)| interval.start_date);
+            let own = last.and_then(|(_, fee)| {
+                fee.license_allocations.iter().find(|allocation| allocation.currency == *unit)
+            });
+            let amount = own.map(|allocation| allocation.amount.clone());
+            pools.extend(amount.map(|amount| Pool { period, unit: unit.clone(), amount }));
         }
     }
     pools

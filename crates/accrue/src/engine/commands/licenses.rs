@@ -1,12 +1,12 @@
 //! Licenses: operations and lists.
 
 use crate::{
-    Error, LicenseId, LicenseTypeId, Page, PageRequest, SubscriptionId, Timestamp,
+    Error, LicenseId, LicenseTypeId, Page, PageRequest, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, licenses, lists::Walk},
-        time::current,
+        time::{current, recount},
     },
     license::{
         Deactivation, License, LicenseFees, LicenseFilter, LicenseName, NewLicense, check_seats,
@@ -15,19 +15,23 @@ use crate::{
     page::{InstantRange, Listing},
     price::Price,
     schema::{self, Index},
-    subscription::Subscription,
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 impl Account {
     /// Gives a license of a subscription out (subscriptions 7.3): from a day on, also one that has passed.
+    ///
+    /// Where it has allocations, what was used since then draws from these (subscriptions 7.4), and gives back what it
+    /// has drawn from the customer's credits. Drafts follow; what was issued stays.
     ///
     /// # Errors
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or license
     /// type; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no price of the subscription is
     /// of the type, the license would end before it starts, the subscription has ended or ends before that, more
-    /// licenses would be active at once than the license fee has quantity, or there are
-    /// [5,000](limits::LICENSES) of the type, or of the external id, already;
+    /// licenses would be active at once than the license fee has quantity, there are [5,000](limits::LICENSES) of the
+    /// type, or of the external id, already, or usage of more than [100](limits::REWOUND) billing periods would be
+    /// charged otherwise;
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where another license of the subscription and
     /// the type has the external id at the same time.
     ///
@@ -74,7 +78,7 @@ impl Account {
     }
 
     /// Gives a license an end (subscriptions 7.3.2): that of today, or the begin of a day. A later end takes the
-    /// place of one that is still to come.
+    /// place of one that is still to come. What was used behind it is charged as if there were no license.
     ///
     /// # Errors
     ///
@@ -148,17 +152,36 @@ impl Account {
 }
 
 /// Refuses what the prices of a subscription cannot have to do with its licenses, once they have changed: two
-/// license fees at once, one with allocations, or one of a quantity below the number of licenses (subscriptions
-/// 7.3.9, 7.4.2).
+/// license fees at once, one of a quantity below the number of licenses, or usage that cannot draw from their
+/// allocations, or not beside other usage (subscriptions 7.3.9, 7.4.2).
 pub(super) async fn check_prices(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
     let prices = rows::prices::prices_of(tx, of).await?;
-    prices.iter().try_for_each(Price::check_no_allocations)?;
     let fees = LicenseFees::of(of, &prices);
     fees.check_one()?;
+    fees.check_draws(&prices)?;
     for license_type in fees.types() {
         check_seats_since(tx, of, &fees, license_type, tx.now).await?;
     }
     Ok(())
+}
+
+/// Counts usage anew where a license that has pools is active at other times since an instant.
+async fn count_anew(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    license: &License,
+    since: Option<Timestamp>,
+) -> Result<(), Error> {
+    let Some(since) = since.filter(|_| entry.subscription.has_license_pools()) else {
+        return Ok(());
+    };
+    let prices = rows::prices::prices_of(tx, &entry.subscription).await?;
+    let mut own =
+        prices.iter().filter(|price| price.license_type_id == Some(license.license_type_id));
+    match own.any(|price| price.license_key(&prices).is_some()) {
+        true => recount::judge_licenses(tx, entry, since).await,
+        false => Ok(()),
+    }
 }
 
 async fn find_license(tx: &mut Transaction<'_>, name: &LicenseName) -> Result<License, Error> {
@@ -228,6 +251,8 @@ async fn create_license(tx: &mut Transaction<'_>, new: &NewLicense) -> Result<Li
     }
     licenses::put_new(tx, of, &license).await?;
     check_license(tx, of, &prices, &license).await?;
+    let since = license.window().map(Timeframe::start);
+    count_anew(tx, &entry, &license, since).await?;
     Ok(license.within(of))
 }
 
@@ -246,5 +271,7 @@ async fn deactivate_license(
         let prices = rows::prices::prices_of(tx, of).await?;
         check_license(tx, of, &prices, &license).await?;
     }
+    let since = Some(found.ends_at().min(license.ends_at()));
+    count_anew(tx, &entry, &license, since).await?;
     Ok(license.within(of))
 }

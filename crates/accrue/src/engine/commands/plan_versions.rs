@@ -7,6 +7,7 @@ use crate::{
         commands::prices::{self, Made},
         kernel::{Op, Stop, Transaction, boxed},
         rows,
+        time::metering,
     },
     plan::{
         Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
@@ -171,6 +172,8 @@ pub(in crate::engine) async fn create_version(
     let prices = placed_prices(tx, placed, Made::with_plan(plan.currency)).await?;
     rows::prices::check_adjusted(tx, &agreed.added()).await?;
     let priced = PricedVersion::decide(plan_id, version, (prices, placed), agreed, tx.now)?;
+    let all: Vec<_> = priced.prices.iter().map(|price| (price, None)).collect();
+    metering::keep_licensed(tx, &all).await?;
     rows::prices::save_adjustments(tx, &priced.adjustments, agreed.latest())?;
     let entry = PlanVersionEntry {
         priced: PricedUsage::of(priced.prices.iter().map(|price| (price, None))),

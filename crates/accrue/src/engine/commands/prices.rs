@@ -14,7 +14,7 @@ use crate::{
         PriceUpdate,
     },
     schema::{self, Index, Nothing, PriceAlias},
-    subscription::{Subscription, SubscriptionEntry},
+    subscription::SubscriptionEntry,
 };
 
 impl Account {
@@ -181,8 +181,11 @@ pub(in crate::engine) async fn decide_price(
         None => None,
     };
     new.check_uses(&item, metric.as_ref())?;
+    let mut price = price;
     if let Some(license_type) = new.license_type_id {
-        rows::licenses::license_type(tx, license_type).await?;
+        let license_type = rows::licenses::license_type(tx, license_type).await?;
+        let has_pools = !price.license_allocations.is_empty();
+        price.license_grouping_key = has_pools.then_some(license_type.grouping_key);
     }
     Ok((price, group))
 }
@@ -194,19 +197,16 @@ pub(super) async fn note_usage(
     entry: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
     let of = &entry.subscription;
-    if of.all_price_intervals().any(|of| of.filter.is_some()) {
-        keep_filtered(tx, of).await?;
-    }
-    rows::plans::note_usage(tx, entry).await
-}
-
-async fn keep_filtered(tx: &mut Transaction<'_>, of: &Subscription) -> Result<(), Error> {
     let prices = rows::prices::prices_of(tx, of).await?;
-    let filtered = of.all_price_intervals().filter_map(|of| {
+    let intervals = of.all_price_intervals().filter_map(|of| {
         let price = prices.iter().find(|price| price.id == of.price_id)?;
-        Some((price, Some(of.filter.as_ref()?)))
+        Some((price, of.filter.as_ref()))
     });
-    metering::keep_meters(tx, &filtered.collect::<Vec<_>>()).await
+    let intervals: Vec<_> = intervals.collect();
+    let filtered = intervals.iter().filter(|(_, filter)| filter.is_some());
+    metering::keep_meters(tx, &filtered.copied().collect::<Vec<_>>()).await?;
+    metering::keep_licensed(tx, &intervals).await?;
+    rows::plans::note_usage(tx, entry).await
 }
 
 #[boxed]

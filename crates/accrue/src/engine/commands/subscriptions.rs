@@ -286,8 +286,11 @@ pub(super) async fn create_subscription(
         plan_since: None,
         terms_parts: 0,
     };
-    if !new.prices.is_empty() || new.filter.is_some() {
+    let has_own_terms = !new.prices.is_empty() || new.filter.is_some();
+    if has_own_terms || entry.subscription.has_license_pools() {
         licenses::check_prices(tx, &entry.subscription).await?;
+    }
+    if has_own_terms {
         prices::note_usage(tx, &mut entry).await?;
     }
     hierarchies::note_usage_customers(tx, None, &entry.subscription).await?;

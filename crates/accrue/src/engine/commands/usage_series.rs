@@ -160,7 +160,7 @@ async fn grouped(
             comparisons.add_event()?;
             if let Some(group) = query.group_of(fields) {
                 let group = running.entry(group).or_default();
-                readings.iter().for_each(|reading| group.add(reading));
+                readings.iter().for_each(|reading| group.add(reading, fields.timestamp()));
             }
             Ok(())
         };

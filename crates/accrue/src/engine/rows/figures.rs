@@ -1,9 +1,9 @@
 //! Figures of any timeframe, from buckets and the events of the windows that are cut.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{
-    CustomerId, Error, Pace, Timeframe,
+    CustomerId, Error, Pace, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{buckets, groups, visible},
@@ -12,7 +12,7 @@ use crate::{
     limits,
     meter::{CellId, InGroup},
     schema::{self, CustomerHead},
-    usage::{Aggregate, Amount, Cut, Digest, Meters, Reading, Total},
+    usage::{Aggregate, Amount, Cut, Digest, Holders, Meters, Reading, Total},
 };
 
 /// What the events of a growing timeframe add up to.
@@ -21,20 +21,34 @@ pub(in crate::engine) struct Running {
     pub(in crate::engine) total: Total,
     /// The distinct values among them.
     pub(in crate::engine) distinct: HashSet<(CellId, Digest)>,
+    /// Licenses that they are of, where those have allocations.
+    holders: Option<Arc<Holders>>,
 }
 
 impl Running {
-    /// Adds what an event contributes.
-    pub(in crate::engine) fn add(&mut self, reading: &Reading) {
-        match &reading.amount {
-            Amount::Plain(amount) => self.total.add_in(reading.place(), amount.clone()),
-            Amount::Distinct(digest) => self.see(reading.place(), *digest),
-        }
+    /// Begins with the licenses that events are of.
+    pub(in crate::engine) fn of_holders(holders: Option<Arc<Holders>>) -> Self {
+        Self { holders, ..Self::default() }
     }
 
-    fn see(&mut self, place: InGroup<'_>, digest: Digest) {
-        if self.distinct.insert((place.cell, digest)) {
-            self.total.add_in(place, Aggregate::Distinct(1));
+    /// Adds what an event at an instant contributes.
+    pub(in crate::engine) fn add(&mut self, reading: &Reading, at: Timestamp) {
+        self.add_in(reading.place(), at, &reading.amount);
+    }
+
+    /// Adds what is there of an instant, or of a window around it: no license begins or ends within one.
+    fn add_in(&mut self, place: InGroup<'_>, at: Timestamp, amount: &Amount) {
+        let told = self.holders.as_ref().and_then(|holders| holders.place(place, at));
+        let place = match &told {
+            Some((cell, meter, values)) => InGroup { cell: *cell, group: Some((*meter, values)) },
+            None => place,
+        };
+        match amount {
+            Amount::Plain(amount) => self.total.add_in(place, amount.clone()),
+            Amount::Distinct(digest) if self.distinct.insert((place.cell, *digest)) => {
+                self.total.add_in(place, Aggregate::Distinct(1));
+            }
+            Amount::Distinct(_) => {}
         }
     }
 }
@@ -80,8 +94,19 @@ async fn run_on_events(
     if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
         return Ok(());
     }
-    let read = |_: &Fields<'_>, readings: Vec<Reading>| {
-        readings.iter().for_each(|reading| running.add(reading));
+    add_events(tx, running, customer, meters, timeframe).await
+}
+
+/// Adds what the events of a timeframe contribute, one by one.
+async fn add_events(
+    tx: &mut Transaction<'_>,
+    running: &mut Running,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<(), Error> {
+    let read = |fields: &Fields<'_>, readings: Vec<Reading>| {
+        readings.iter().for_each(|reading| running.add(reading, fields.timestamp()));
         Ok(())
     };
     visible::each_event(tx, customer, timeframe, meters, read).await
@@ -109,7 +134,7 @@ pub(in crate::engine) async fn run_on_measured(
         {
             tx.pace.spend(Pace::ROW).await;
             if bucket_slots.of(window) == slot {
-                running.total.add_in(place, aggregate);
+                running.add_in(place, window.start(), &Amount::Plain(aggregate));
             }
         }
     }
@@ -119,32 +144,14 @@ pub(in crate::engine) async fn run_on_measured(
             tx.pace.spend(Pace::ROW).await;
             let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
             if bucket_slots.of(window) == bucket_slot {
-                running.see(place, digest);
+                running.add_in(place, window.start(), &Amount::Distinct(digest));
             }
         }
     }
-    for reading in partial_readings(tx, customer, &meters, cut).await? {
-        running.add(&reading);
+    for timeframe in cut.partial {
+        add_events(tx, running, customer, &meters, timeframe).await?;
     }
     Ok(())
-}
-
-/// Returns what the events of the windows that are cut contribute.
-async fn partial_readings(
-    tx: &mut Transaction<'_>,
-    customer: CustomerId,
-    meters: &Meters,
-    cut: Cut,
-) -> Result<Vec<Reading>, Error> {
-    let mut found = Vec::new();
-    for timeframe in cut.partial {
-        let read = |_: &Fields<'_>, readings: Vec<Reading>| {
-            found.extend(readings);
-            Ok(())
-        };
-        visible::each_event(tx, customer, timeframe, meters, read).await?;
-    }
-    Ok(found)
 }
 
 /// Tells whether a customer may have events within a timeframe.

@@ -1,5 +1,7 @@
 //! License types and licenses, and where they are found.
 
+use std::sync::Arc;
+
 use crate::{
     Error, ExternalId, LicenseId, LicenseTypeId, Timestamp,
     engine::{
@@ -8,8 +10,10 @@ use crate::{
     },
     license::{License, LicenseType},
     limits,
+    meter::Meter,
     schema::{self, CustomerHead, Index, Nothing},
     subscription::{Subscription, SubscriptionEntry},
+    usage::{Holders, license_types},
 };
 
 /// Returns a license type that exists.
@@ -55,6 +59,25 @@ pub(in crate::engine) async fn not_ended(
     let mut found = found_by(tx, of, &index, at).await?;
     found.retain(|license| at < license.ends_at());
     Ok(found)
+}
+
+/// Returns which licenses the usage of a subscription is of that some meters divide, from an instant on; nothing where
+/// none of them does.
+pub(in crate::engine) async fn holders(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+    meters: &[Meter],
+    since: Timestamp,
+) -> Result<Option<Arc<Holders>>, Error> {
+    let types = license_types(meters);
+    if types.is_empty() {
+        return Ok(None);
+    }
+    let mut licenses = Vec::new();
+    for license_type in types {
+        licenses.extend(not_ended(tx, of, license_type, since).await?);
+    }
+    Ok(Some(Arc::new(Holders::new(meters, &licenses))))
 }
 
 /// Reads the licenses of an external id that a subscription has of a type, or had.

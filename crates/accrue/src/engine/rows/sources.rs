@@ -3,10 +3,13 @@
 use std::collections::HashSet;
 
 use crate::{
-    CustomerId, Error, Timeframe,
+    CustomerId, Error, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::figures::{self, Running},
+        rows::{
+            figures::{self, Running},
+            licenses,
+        },
     },
     meter::{CellId, Source},
     schema::CustomerHead,
@@ -21,10 +24,17 @@ pub(in crate::engine) struct RunningSources {
 }
 
 impl RunningSources {
-    /// Begins without an event.
-    pub(in crate::engine) fn of(subscription: &Subscription) -> Self {
-        let sources = subscription.sources().into_iter().map(|of| (of, Running::default()));
-        Self { subscriber: subscription.customer_id, sources: sources.collect() }
+    /// Begins without an event, to go on from an instant by some meters.
+    pub(in crate::engine) async fn of(
+        tx: &mut Transaction<'_>,
+        subscription: &Subscription,
+        meters: &Meters,
+        since: Timestamp,
+    ) -> Result<Self, Error> {
+        let holders = licenses::holders(tx, subscription, &meters.divided, since).await?;
+        let sources = subscription.sources().into_iter();
+        let sources = sources.map(|of| (of, Running::of_holders(holders.clone())));
+        Ok(Self { subscriber: subscription.customer_id, sources: sources.collect() })
     }
 
     /// Adds the events of a further timeframe.
@@ -87,7 +97,7 @@ pub(in crate::engine) async fn total_between(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<Total, Error> {
-    let mut running = RunningSources::of(subscription);
+    let mut running = RunningSources::of(tx, subscription, meters, timeframe.start()).await?;
     running.run_on(tx, meters, timeframe).await?;
     Ok(running.total())
 }
@@ -100,8 +110,8 @@ pub(in crate::engine) async fn total_measured(
     timeframe: Timeframe,
     revision: u64,
 ) -> Result<Total, Error> {
-    let mut running = RunningSources::of(subscription);
     let meters = meters.since(0..=revision);
+    let mut running = RunningSources::of(tx, subscription, &meters, timeframe.start()).await?;
     running.run_on_measured(tx, &meters, timeframe, revision).await?;
     Ok(running.total())
 }

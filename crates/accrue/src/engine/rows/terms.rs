@@ -11,7 +11,7 @@ use crate::{
         rows::{
             account,
             active::{self, ActiveSubscriptions},
-            alerts, plans, prices,
+            alerts, licenses, metrics, plans, prices,
         },
     },
     meter::{MeterId, Source},
@@ -19,6 +19,7 @@ use crate::{
     rating::RateCard,
     schema::{self, Credits, CustomerHead, PlanVersionEntry, Slot},
     subscription::{BillingPeriods, SubscriptionEntry},
+    usage::Holders,
 };
 
 /// Terms of a customer, whatever the time is.
@@ -46,12 +47,17 @@ pub(in crate::engine) struct SubscriptionTerms {
     pub(in crate::engine) threshold: Option<Decimal>,
     /// Its prices, where somebody asks what usage costs: an alert, a threshold, or credits that pay for it.
     pub(in crate::engine) card: Option<Arc<RateCard>>,
+    /// Licenses that its usage is of, where those have allocations.
+    pub(in crate::engine) holders: Option<Arc<Holders>>,
 }
 
 impl SubscriptionTerms {
-    /// Tells whether the usage of a customer counts, of those that its sources name.
+    /// Tells whether the usage of a customer counts.
     pub(in crate::engine) fn count(&self, customer: CustomerId) -> bool {
-        self.sources.iter().any(|source| source.includes(customer))
+        match self.sources.as_slice() {
+            [] => customer == self.entry.subscription.customer_id,
+            sources => sources.iter().any(|source| source.includes(customer)),
+        }
     }
 
     /// Returns the meters, or the parts of them, whose groups are kept.
@@ -119,6 +125,7 @@ async fn put_together(
                 true => entry.subscription.sources(),
                 false => Vec::new(),
             };
+            let holders = holders(tx, &entry, &version).await?;
             let terms = SubscriptionTerms {
                 entry,
                 version,
@@ -128,6 +135,7 @@ async fn put_together(
                 sources,
                 threshold,
                 card,
+                holders,
             };
             subscriptions.push((terms, is_rated));
         }
@@ -152,6 +160,21 @@ async fn put_together(
         found.push(Arc::new(CustomerTerms { customer_id, subscriptions, credits }));
     }
     Ok(found)
+}
+
+/// Returns which licenses the usage of a subscription is of, of events that are still taken.
+async fn holders(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    version: &PlanVersionEntry,
+) -> Result<Option<Arc<Holders>>, Error> {
+    let grouped = &version.priced_of(entry).grouped;
+    if grouped.is_empty() {
+        return Ok(None);
+    }
+    let meters = metrics::meters(tx).await?.with_divided(grouped);
+    let since = account::oldest_open(tx);
+    licenses::holders(tx, &entry.subscription, &meters.divided, since).await
 }
 
 /// Reads the alerts that watch subscriptions whose plan versions were fetched.

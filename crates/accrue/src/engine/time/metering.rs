@@ -25,17 +25,48 @@ pub(in crate::engine) async fn keep_meters(
     tx: &mut Transaction<'_>,
     prices: &[(&Price, Option<&Expression>)],
 ) -> Result<(), Error> {
+    if prices.is_empty() {
+        return Ok(());
+    }
     let of = |revision| {
         let all = prices.iter().flat_map(|(price, filter)| price.meters(*filter, revision));
         all.collect()
     };
-    let Some(changed) = keep(tx, &of).await? else { return Ok(()) };
+    keep_new(tx, &of, prices.iter().any(|(_, filter)| filter.is_some())).await
+}
+
+/// Makes sure that meters of prices are kept, of which some have a condition on the events.
+async fn keep_new(
+    tx: &mut Transaction<'_>,
+    of: &(dyn Fn(u64) -> Vec<Meter> + Send + Sync),
+    is_filtered: bool,
+) -> Result<(), Error> {
+    let Some(changed) = keep(tx, of).await? else { return Ok(()) };
     let known = rows::metrics::meters(tx).await?;
     check_number(&known, &changed)?;
-    if prices.iter().any(|(_, filter)| filter.is_some()) {
+    if is_filtered {
         check_terms(known.terms(), terms_of_new(&known, &changed))?;
     }
     save(tx, &changed).await
+}
+
+/// Makes sure that the meters are kept that tell the usage of licenses apart, where prices that are together have
+/// allocations of such; each is given with a condition on the events.
+pub(in crate::engine) async fn keep_licensed(
+    tx: &mut Transaction<'_>,
+    prices: &[(&Price, Option<&Expression>)],
+) -> Result<(), Error> {
+    if prices.iter().all(|(fee, _)| fee.license_allocations.is_empty()) {
+        return Ok(());
+    }
+    let of = |revision| {
+        let licensed = prices.iter().filter_map(|(price, filter)| {
+            let key = price.license_key(prices.iter().map(|(of, _)| *of))?;
+            price.licensed_meter(*filter, &key, revision)
+        });
+        licensed.collect()
+    };
+    keep_new(tx, &of, prices.iter().any(|(_, filter)| filter.is_some())).await
 }
 
 /// Makes sure that the meters are kept by which alerts watch groups. How many there may be was checked when the alerts

@@ -80,6 +80,35 @@ pub(in crate::engine) async fn judge_change(
     before: &SubscriptionEntry,
     after: &mut SubscriptionEntry,
 ) -> Result<(), Error> {
+    let since = after.subscription.usage_differs_since(&before.subscription);
+    judge_usage(tx, before, after, since).await
+}
+
+/// Counts the usage of a subscription anew whose licenses are others since an instant, as far back as it was counted,
+/// and judges the alerts that watch it (subscriptions 7.4.9). Writes the subscription: whoever has worked out what its
+/// events are held against does so anew.
+pub(in crate::engine) async fn judge_licenses(
+    tx: &mut Transaction<'_>,
+    before: &SubscriptionEntry,
+    since: Timestamp,
+) -> Result<(), Error> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let longest = DAY.saturating_mul(u32::try_from(limits::GRACE_DAYS).unwrap_or(u32::MAX));
+    let counted = before.subscription.created_at.saturating_sub(longest);
+    let mut entry = before.clone();
+    if since <= rows::account::newest_taken(tx) {
+        judge_usage(tx, before, &mut entry, Some(since.max(counted))).await?;
+    }
+    subscriptions::save_subscription(tx, &entry).await
+}
+
+/// Judges a change of a subscription after which its usage is counted otherwise from an instant on, where there is one.
+async fn judge_usage(
+    tx: &mut Transaction<'_>,
+    before: &SubscriptionEntry,
+    after: &mut SubscriptionEntry,
+    differs_since: Option<Timestamp>,
+) -> Result<(), Error> {
     let (alerts, now) = (active::watching(tx, after).await?, tx.now);
     let (old, new) = (before.subscription.periods(), after.subscription.periods());
     let end = after.subscription.end_date.filter(|end| *end <= now);
@@ -87,7 +116,6 @@ pub(in crate::engine) async fn judge_change(
     let judged = in_order(judged_at_once(&after.subscription, now).into_iter().chain(last));
     let (mut earlier, mut later) = (Vec::new(), Vec::new());
     let mut draws_in = Vec::new();
-    let differs_since = after.subscription.usage_differs_since(&before.subscription);
     let outlived = last.map(|last| outlived_stretches(before, last, now)).unwrap_or_default();
     let is_summed = differs_since.is_some()
         || !outlived.is_empty()

@@ -43,7 +43,7 @@ impl RatesGroups for EventOutput {
     fn groups(&self) -> DeclaredGroups {
         let group_by = self.grouping_key.iter().cloned().collect();
         let rated_by = Some(self.unit_rating_key.clone());
-        DeclaredGroups { group_by, rated_by, cells: None }
+        DeclaredGroups { group_by, rated_by, licenses_of: None, cells: None }
     }
 
     fn rate_group(&self, group: &GroupQuantity) -> Vec<Part> {

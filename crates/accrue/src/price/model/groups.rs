@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeclaredCells, Grouping, Part, Quantity};
-use crate::{Decimal, PropertyName, price::Share};
+use super::{DeclaredCells, Grouping, Part, Quantity, Rating};
+use crate::{Decimal, LicenseTypeId, PropertyName, price::Share};
 
 /// Quantity of a group: of the events that have the same values of some properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) struct DeclaredGroups {
     pub(crate) group_by: Vec<PropertyName>,
     /// Property whose number is the last value of a group.
     pub(crate) rated_by: Option<PropertyName>,
+    /// Type of the licenses whose id is the last value of a group: of usage while one was active.
+    pub(crate) licenses_of: Option<LicenseTypeId>,
     /// Cells that each group is divided into.
     pub(crate) cells: Option<DeclaredCells>,
 }
@@ -84,13 +86,15 @@ pub(in crate::price) trait RatesGroups {
 
 impl DeclaredGroups {
     /// Creates groups by the values of one property.
-    pub(super) fn by(property: &PropertyName) -> Self {
-        Self { group_by: vec![property.clone()], rated_by: None, cells: None }
+    pub(in crate::price) fn by(property: &PropertyName) -> Self {
+        let group_by = vec![property.clone()];
+        Self { group_by, rated_by: None, licenses_of: None, cells: None }
     }
 
     /// Returns the number of values that a group has.
     pub(crate) fn count(&self) -> usize {
-        self.group_by.len().saturating_add(self.rated_by.iter().len())
+        let more = self.rated_by.iter().len().saturating_add(self.licenses_of.iter().len());
+        self.group_by.len().saturating_add(more)
     }
 }
 
@@ -102,13 +106,13 @@ impl GroupQuantity {
     }
 
     /// Returns its quantity as one number: no cell takes something off another one.
-    pub(super) fn billable(&self) -> Decimal {
+    pub(in crate::price) fn billable(&self) -> Decimal {
         let (_, sum) = self.quantity.in_cells(0);
         sum
     }
 
     /// Returns the value of one of the properties that decide on it, with that property.
-    pub(super) fn grouping(&self, key: &PropertyName, place: usize) -> Grouping {
+    pub(in crate::price) fn grouping(&self, key: &PropertyName, place: usize) -> Grouping {
         let value = self.values.get(place).cloned().flatten();
         Grouping { key: key.to_string(), value }
     }
@@ -168,8 +172,8 @@ impl GroupSum {
 /// A model of groups, with the days of its period that are served.
 #[derive(Clone, Copy)]
 pub(crate) struct GroupRater<'m> {
-    pub(super) model: &'m dyn RatesGroups,
-    pub(super) served: Share,
+    pub(in crate::price) model: &'m dyn RatesGroups,
+    pub(in crate::price) served: Share,
 }
 
 impl GroupRater<'_> {
@@ -229,8 +233,19 @@ impl GroupRater<'_> {
         }
     }
 
+    /// Rates a quantity, as long as its period runs, or one that is over.
+    pub(crate) fn rating(self, quantity: &Quantity, is_over: bool) -> Rating {
+        let groups = quantity.groups();
+        Rating::of(if is_over { self.rate_ended(groups) } else { self.rate(groups) })
+    }
+
+    /// Sums up the groups of a quantity.
+    pub(crate) fn sum_of(self, quantity: &Quantity) -> GroupSum {
+        self.sum(None, quantity.groups())
+    }
+
     /// Rates all groups, as long as their period runs.
-    pub(super) fn rate(self, groups: &[GroupQuantity]) -> Vec<Part> {
+    fn rate(self, groups: &[GroupQuantity]) -> Vec<Part> {
         match self.combination() {
             Combination::Sum => groups.iter().flat_map(|of| self.model.rate_group(of)).collect(),
             Combination::Greatest => {
@@ -248,7 +263,7 @@ impl GroupRater<'_> {
     }
 
     /// Rates all groups of a period that is over: what a group lacks is on its last part.
-    pub(super) fn rate_ended(self, groups: &[GroupQuantity]) -> Vec<Part> {
+    fn rate_ended(self, groups: &[GroupQuantity]) -> Vec<Part> {
         if self.combination() != Combination::Sum {
             return self.rate(groups);
         }

@@ -81,7 +81,7 @@ impl Part {
     }
 
     /// Prices so many units, each of which counts as many as a factor says.
-    pub(super) fn scaled(
+    pub(in crate::price) fn scaled(
         of: PartOf,
         quantity: Decimal,
         factor: Option<&Decimal>,
@@ -94,7 +94,11 @@ impl Part {
     }
 
     /// Prices so many units under a name.
-    pub(super) fn named(name: impl Into<String>, quantity: Decimal, unit_amount: &Decimal) -> Self {
+    pub(in crate::price) fn named(
+        name: impl Into<String>,
+        quantity: Decimal,
+        unit_amount: &Decimal,
+    ) -> Self {
         Self { name: Some(name.into()), ..Self::new(PartOf::Named, quantity, unit_amount) }
     }
 

@@ -236,14 +236,22 @@ impl SubscriptionFigures {
             billing.is_judged = oldest_judged <= billing.timeframe.start();
         }
         let (seen, own) = match counts {
-            Counts::Own(member) => (None, member.and_then(|member| tallies.get(member))),
-            Counts::OfSources(_) => (Some(seen_by(tx, share, &terms.sources).await?), None),
+            Counts::Own(member) => (None, *member),
+            Counts::Apart(_) if terms.sources.is_empty() => {
+                let subscriber = entry.subscription.customer_id;
+                (None, share.members.iter().position(|of| of.customer_id == subscriber))
+            }
+            Counts::Apart(_) => (Some(seen_by(tx, share, &terms.sources).await?), None),
         };
+        let own = own.and_then(|member| tallies.get(member));
+        let is_seen_apart = moved.have_distinct_of_licenses(&share.events);
         let known = seen.as_ref().or(own.map(|tally| &tally.indexes));
         for state in periods.states.values_mut() {
-            if state.needs_distinct_values(known.into_iter().flat_map(Seen::values)) {
+            let known = known.into_iter().flat_map(Seen::values);
+            if is_seen_apart || state.needs_distinct_values(known) {
                 let meters = meters.with_divided(&periods.meters).only_distinct();
-                let mut running = RunningSources::of(&entry.subscription);
+                let (of, since) = (&entry.subscription, state.timeframe.start());
+                let mut running = RunningSources::of(tx, of, &meters, since).await?;
                 running.run_on(tx, &meters, state.timeframe).await?;
                 state.distinct = Some(running.distinct());
             }

@@ -1,6 +1,7 @@
 //! Share of a family of customers in a batch: their events, and the billing periods that these move.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -85,14 +86,21 @@ pub(super) struct MovedPeriods {
 pub(super) enum Counts {
     /// Those of a member, by its place.
     Own(Option<usize>),
-    /// Those of whom its sources name: what each event of the share contributes, in the cells of the sources.
-    OfSources(Vec<Option<Vec<Reading>>>),
+    /// Those of whom its sources name, or of licenses: what each event of the share contributes, in cells of the
+    /// subscription's own.
+    Apart(Vec<Option<Vec<Reading>>>),
 }
 
 impl MovedPeriods {
     pub(super) fn subscribed(&self) -> Subscribed<'_> {
         let SubscriptionTerms { entry, version, grid, card, .. } = &*self.terms;
         Subscribed { entry, version, grid, card: card.as_ref() }
+    }
+
+    /// Tells whether some events have distinct values of licenses.
+    pub(super) fn have_distinct_of_licenses(&self, events: &[Taken<'_>]) -> bool {
+        let holders = self.terms.holders.as_ref();
+        holders.is_some_and(|of| events.iter().any(|taken| of.have_distinct(&taken.readings)))
     }
 
     /// Returns what is to be known of them.
@@ -112,16 +120,25 @@ impl MovedPeriods {
 impl Counts {
     fn of(terms: &SubscriptionTerms, members: &[Member<'_>], events: &[Taken<'_>]) -> Self {
         let (subscriber, all) = (terms.entry.subscription.customer_id, &terms.sources);
-        if all.is_empty() {
+        if all.is_empty() && terms.holders.is_none() {
             return Self::Own(members.iter().position(|of| of.customer_id == subscriber));
         }
         let readings = events.iter().map(|taken| {
             let customer = members.get(taken.member)?.customer_id;
+            if !terms.count(customer) {
+                return None;
+            }
+            let told = match &terms.holders {
+                Some(holders) => holders.told(&taken.readings, taken.event.timestamp),
+                None => Cow::Borrowed(taken.readings.as_slice()),
+            };
+            if all.is_empty() {
+                return Some(told.into_owned());
+            }
             let sources = all.iter().filter(|of| of.includes(customer));
-            let own: Vec<_> = sources.map(|of| readings_of(of, &taken.readings)).collect();
-            (!own.is_empty()).then(|| own.concat())
+            Some(sources.map(|of| readings_of(of, &told)).collect::<Vec<_>>().concat())
         });
-        Self::OfSources(readings.collect())
+        Self::Apart(readings.collect())
     }
 
     /// Returns what an event contributes, by its place; none where it does not count.
@@ -132,7 +149,7 @@ impl Counts {
     ) -> Option<&'r [Reading]> {
         match self {
             Self::Own(member) => (*member == Some(taken.member)).then_some(&taken.readings),
-            Self::OfSources(readings) => readings.get(place)?.as_deref(),
+            Self::Apart(readings) => readings.get(place)?.as_deref(),
         }
     }
 }
@@ -285,7 +302,7 @@ impl<'a> Share<'a> {
         }
         let counting = self.members.iter().enumerate().filter(|(place, of)| match &counts {
             Counts::Own(member) => *member == Some(*place),
-            Counts::OfSources(_) => terms.count(of.customer_id),
+            Counts::Apart(_) => terms.count(of.customer_id),
         });
         let counting: SmallVec<[_; 1]> = counting.map(|(_, of)| &of.places).collect();
         let moves = |metric: MetricId| counting.iter().any(|of| of.has(metric.into()));

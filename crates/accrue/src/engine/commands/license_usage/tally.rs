@@ -58,8 +58,10 @@ impl Used {
 pub(super) struct Tally<'a> {
     pub(super) used: &'a [Used],
     slots: &'a [LicenseSlot],
-    /// Periods that have allocations, where rows are of days.
+    /// Periods that have allocations.
     periods: Vec<Timeframe>,
+    /// True where what was drawn before the first slot counts: days tell what is left after them.
+    is_by_day: bool,
     /// By license and slot.
     consumed: BTreeMap<(LicenseId, usize), Sums>,
     eligible: BTreeMap<(LicenseId, usize), Sums>,
@@ -69,19 +71,19 @@ pub(super) struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     pub(super) fn new(used: &'a [Used], rows: &LicenseRows<'a>) -> Self {
-        let pools = rows.pools.iter().filter(|_| rows.grouping.is_by_day());
-        let mut periods: Vec<_> = pools.map(|pool| pool.period).collect();
-        periods.sort_by_key(|period| period.start());
+        let mut periods: Vec<_> = rows.pools.iter().map(|pool| pool.period).collect();
+        periods.sort_by_key(|period| (period.start(), period.end()));
         periods.dedup();
         let (consumed, eligible, drawn) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { used, slots: rows.slots, periods, consumed, eligible, drawn }
+        let (slots, is_by_day) = (rows.slots, rows.grouping.is_by_day());
+        Self { used, slots, periods, is_by_day, consumed, eligible, drawn }
     }
 
     /// Returns the timeframe of the events to add; none where no price is of usage.
     pub(super) fn timeframe(&self) -> Option<Timeframe> {
         let (first, last) = (self.slots.first()?, self.slots.last()?);
         self.used.first()?;
-        let starts = self.periods.iter().map(|period| period.start());
+        let starts = self.periods.iter().filter(|_| self.is_by_day).map(|period| period.start());
         let start = starts.chain([first.timeframe.start()]).min()?;
         Some(Timeframe::nothing_at(start).until(last.timeframe.end()))
     }
@@ -103,17 +105,18 @@ impl<'a> Tally<'a> {
         let slot = self.slots.get(before).filter(|slot| slot.timeframe.contains(at));
         let slot = slot.map(|_| before);
         if let Some(slot) = slot {
-            self.consumed.entry((license.id, slot)).or_default().add(place, &readings);
+            self.consumed.entry((license.id, slot)).or_default().add(place, at, &readings);
         }
         if !license.is_active(at) {
             return;
         }
         if let Some(slot) = slot {
-            self.eligible.entry((license.id, slot)).or_default().add(place, &readings);
+            self.eligible.entry((license.id, slot)).or_default().add(place, at, &readings);
         }
-        for period in self.periods.iter().filter(|period| period.contains(at)) {
+        let counts = slot.is_some() || self.is_by_day;
+        for period in self.periods.iter().filter(|period| counts && period.contains(at)) {
             let (sums, reached) = self.drawn.entry((license.id, period.start())).or_default();
-            sums.add(place, &readings);
+            sums.add(place, at, &readings);
             reached.insert(slot, sums.costs(self.used));
         }
     }
@@ -135,9 +138,9 @@ impl<'a> Tally<'a> {
 struct Sums(BTreeMap<usize, Running>);
 
 impl Sums {
-    fn add(&mut self, place: usize, readings: &[Reading]) {
+    fn add(&mut self, place: usize, at: Timestamp, readings: &[Reading]) {
         let running = self.0.entry(place).or_default();
-        readings.iter().for_each(|reading| running.add(reading));
+        readings.iter().for_each(|reading| running.add(reading, at));
     }
 
     fn costs(&self, used: &[Used]) -> Costs {

@@ -224,7 +224,7 @@ impl<'r, 'a> EventReading<'r, 'a> {
                 continue;
             }
             let group = self.size.group(groups, of.entry.values_of(fields))?;
-            readings.iter().for_each(|reading| group.add(reading));
+            readings.iter().for_each(|reading| group.add(reading, fields.timestamp()));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, active, outbox, periods, plans},
-        time::{allocations, invoicing, judge, plan_changes, trials},
+        time::{allocations, invoicing, judge, license_pools, plan_changes, trials},
     },
     limits,
     schema::{self, AlertRevision},
@@ -73,6 +73,8 @@ impl Subscriber {
         let plan = plan.map(|at| Transition { at, kind: TransitionKind::PlanChanged });
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
         let gives = self.entry.next_given().map(|at| Transition { at, kind: TransitionKind::Gave });
+        let refilled = self.entry.next_refilled();
+        let refilled = refilled.map(|at| Transition { at, kind: TransitionKind::Refilled });
         let closing = self.entry.next_closing().map(|end| end.saturating_add(self.grace));
         let closing = closing.map(|at| Transition { at, kind: TransitionKind::Closed });
         let invoicing = self.entry.next_invoicing(self.grace).map(|(at, step)| {
@@ -86,8 +88,9 @@ impl Subscriber {
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time =
-            [notified, trial, plan, turn, gives, closing, invoicing].into_iter().flatten();
+        let by_time = [notified, trial, plan, turn, gives, refilled, closing, invoicing]
+            .into_iter()
+            .flatten();
         let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
@@ -128,6 +131,7 @@ impl Subscriber {
                 judge::judge_turn(tx, &self.entry, &alerts, at).await
             }
             TransitionKind::Gave => allocations::give(tx, &mut self.entry, at, at).await,
+            TransitionKind::Refilled => license_pools::tell(tx, &mut self.entry, at).await,
             TransitionKind::Closed => {
                 if let Some(end) = self.entry.next_closing() {
                     self.entry.closed_until = Some(end);

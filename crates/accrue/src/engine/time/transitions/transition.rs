@@ -26,6 +26,8 @@ pub(super) enum TransitionKind {
     Turn,
     /// Credits were given with a period of an allocation: before those of the last one expire.
     Gave,
+    /// The pools of licenses were full again.
+    Refilled,
     /// Some time ago a period ended, and no more events are taken for it.
     Closed,
     /// The boundary of a draft passed.
