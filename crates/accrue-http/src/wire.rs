@@ -23,7 +23,6 @@ pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod migrations;
 pub(crate) mod new_entries;
-pub(crate) mod not_built;
 pub(crate) mod pages;
 mod parameters;
 pub(crate) mod payment_methods;

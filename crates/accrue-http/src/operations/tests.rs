@@ -83,37 +83,6 @@ fn find_missing(schema: &Schema, at: &str, fields: &mut BTreeMap<String, BTreeSe
     }
 }
 
-#[test]
-fn a_field_that_is_not_built_says_what_it_waits_for() {
-    let mut folders =
-        vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/wire"))];
-    let mut found = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let source = std::fs::read_to_string(&path).unwrap();
-            let mut description = String::new();
-            for line in source.lines().map(str::trim) {
-                match line.strip_prefix("///") {
-                    Some(words) => description.push_str(words),
-                    None => {
-                        if line.contains(": Option<NotBuilt<") {
-                            assert!(description.contains(UNTIL), "{}: {line}", path.display());
-                            found += 1;
-                        }
-                        description.clear();
-                    }
-                }
-            }
-        }
-    }
-    assert!(found > 0, "nothing was looked at");
-}
-
 fn served() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     all().map(|operation| (operation.method.name(), operation.path, operation.name))
 }
