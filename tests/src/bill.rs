@@ -33,7 +33,9 @@ pub use self::{
     bench::{Bench, Slice, run},
     openings::{Opening, opening},
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
-    script::{Ask, Life, Step, Subscribe, Terms, Timing, When, adding_up, alerts, costs},
+    script::{
+        Ask, GroupSpec, Life, Step, Subscribe, Terms, Timing, When, adding_up, alerts, costs,
+    },
 };
 pub(crate) use self::{
     days::midnights,

@@ -35,8 +35,9 @@ impl Biller {
                 let passes = filters.iter().all(|filter| filter.passes(index, price));
                 let Some(worth) = price.worth_in(unit).filter(|_| passes) else { continue };
                 let is_of = |event: &Event| values(event, keys) == group;
-                let part = self.group_cost(of, price, period, &is_of);
-                cost = part.map(|part| cost.unwrap_or_default() + part * worth).or(cost);
+                if let Some(part) = self.group_cost(of, price, period, &is_of) {
+                    cost = Some(cost.unwrap_or_default() + part * worth);
+                }
             }
             Some((group, cost?))
         };

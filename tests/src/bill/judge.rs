@@ -224,20 +224,17 @@ impl Biller {
     }
 
     /// Alerts in periods, in the order in which they are judged: those on groups behind all others.
-    fn in_order(
-        &self,
-        alerts: &[At],
-        periods: impl IntoIterator<Item = Span, IntoIter: Clone>,
-    ) -> Vec<(At, Span)> {
-        let periods = periods.into_iter();
-        let of = |of_groups: bool| {
-            let is_of = move |alert: &At| self.alerts[*alert].condition.is_on_groups() == of_groups;
-            let own: Vec<_> = alerts.iter().copied().filter(is_of).collect();
-            periods
-                .clone()
-                .flat_map(move |period| own.clone().into_iter().map(move |alert| (alert, period)))
-        };
-        of(false).chain(of(true)).collect()
+    fn in_order(&self, alerts: &[At], periods: impl IntoIterator<Item = Span>) -> Vec<(At, Span)> {
+        let periods: Vec<_> = periods.into_iter().collect();
+        let mut all = Vec::new();
+        for of_groups in [false, true] {
+            for period in &periods {
+                let is_of =
+                    |alert: &&At| self.alerts[**alert].condition.is_on_groups() == of_groups;
+                all.extend(alerts.iter().filter(is_of).map(|alert| (*alert, *period)));
+            }
+        }
+        all
     }
 
     /// The billing period that holds now, and one that begins so soon that its events are taken.
