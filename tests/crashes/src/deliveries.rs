@@ -154,7 +154,7 @@ pub fn deliver(place: &Place, folder: &Path, url: &str) {
                 // The other process may do so at the same time.
                 let once = IdempotencyKey::parse("endpoint").unwrap();
                 let created = account.create_webhook_endpoint(NewEndpoint::new(url)).keyed(once);
-                created.await.unwrap().value
+                created.await.unwrap().outcome
             }
         };
         say("opened", &endpoint.secret(&key, account.id()).reveal());
