@@ -4,21 +4,23 @@
 //! is identified by its parts (`docs/decisions/matrix-cells-are-meters.md`).
 
 mod combinations;
+mod ids;
 mod source;
 
-use std::{collections::HashMap, ops::RangeInclusive};
+use std::ops::RangeInclusive;
 
-use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
+use self::ids::{first_half, id_of};
 pub use self::source::UsageCustomers;
-pub(crate) use self::{combinations::Combinations, source::Source};
+pub(crate) use self::{
+    combinations::Combinations,
+    ids::{CellHash, CellId, InGroup, KnownIds, MeterId, SumId},
+    source::Source,
+};
 use crate::{
-    AlertId, Decimal, Error, LicenseTypeId, MetricId, PropertyName,
+    Decimal, Error, LicenseTypeId, MetricId, PropertyName,
     expression::{Expression, Fields},
-    limits,
 };
 
 /// Metric over some events, divided into groups and cells.
@@ -73,95 +75,6 @@ pub(crate) struct Cells {
 /// The values of some properties, as texts; `None` where a property is missing.
 pub(crate) type Values = Vec<Option<String>>;
 
-/// Id of a meter, by its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct MeterId(Uuid);
-
-/// Key of a sum: a metric as a whole, or a cell of a meter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum CellId {
-    Metric(MetricId),
-    Cell(CellHash),
-}
-
-/// Cell that something is added to, with its group, where its meter has groups.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InGroup<'a> {
-    pub(crate) cell: CellId,
-    pub(crate) group: Option<(MeterId, &'a Values)>,
-}
-
-/// Id of what a price makes of the groups of a meter, by its rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct SumId(Uuid);
-
-/// Id of a cell of a meter, by its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct CellHash(Uuid);
-
-impl MeterId {
-    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
-        self.0.as_bytes()
-    }
-}
-
-impl SumId {
-    /// Names what some rules make of the groups of a meter, or of a part of one.
-    pub(crate) fn new<'a>(meter: MeterId, rules: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(id_of(meter.as_bytes(), rules.into_iter().map(Some)))
-    }
-
-    /// Names the same for what tells a period from others: the part of its days, what its licenses may use.
-    pub(crate) fn served(self, by: &str) -> Self {
-        Self(id_of(self.0.as_bytes(), [Some(by)]))
-    }
-}
-
-impl CellHash {
-    /// Names a group by its meter, or the part of one, and its values.
-    pub(crate) fn of_group(meter: MeterId, values: &Values) -> Self {
-        Self(id_of(meter.as_bytes(), values.iter().map(Option::as_deref)))
-    }
-
-    /// Names a group of what an alert watches by the alert and its values.
-    pub(crate) fn of_watched(alert: AlertId, values: &[String]) -> Self {
-        Self(id_of(alert.as_bytes(), values.iter().map(|value| Some(value.as_str()))))
-    }
-
-    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
-        self.0.as_bytes()
-    }
-}
-
-impl CellId {
-    /// Returns the part of a cell that a license was active for; that of no license where none was.
-    pub(crate) fn of_license(self, license: Option<&str>) -> Self {
-        Self::Cell(CellHash(id_of(self.as_bytes(), [Some("license"), license])))
-    }
-
-    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
-        match self {
-            Self::Metric(id) => id.as_bytes(),
-            Self::Cell(hash) => hash.as_bytes(),
-        }
-    }
-}
-
-impl From<CellId> for InGroup<'_> {
-    fn from(cell: CellId) -> Self {
-        Self { cell, group: None }
-    }
-}
-
-impl From<MetricId> for CellId {
-    fn from(id: MetricId) -> Self {
-        Self::Metric(id)
-    }
-}
-
 impl Cells {
     /// Creates cells by the values of some dimensions: one for each list of values, in any order.
     pub(crate) fn new(
@@ -181,31 +94,6 @@ impl Cells {
         }
         let sizes = self.values.iter().map(|of| format!(" {}", of.len()));
         sizes.fold(dimensions.to_string(), |shape, size| shape + &size)
-    }
-}
-
-/// Ids of groups and cells that were worked out: the events of a batch are in few.
-#[derive(Debug, Default)]
-pub(crate) struct KnownIds(HashMap<MeterId, HashMap<Values, CellHash, RandomState>, RandomState>);
-
-impl KnownIds {
-    /// Returns the id of a cell of a group: it is made of the values of both, one behind the other.
-    fn id(&mut self, of: &Meter, group: &Values, values: &[Option<String>]) -> CellHash {
-        let parts = match (group.as_slice(), values) {
-            (group, []) => group,
-            ([], values) => values,
-            _ => return of.hash(group, values),
-        };
-        let known = self.0.entry(of.id).or_default();
-        if let Some(id) = known.get(parts) {
-            return *id;
-        }
-        if known.len() >= limits::GROUPS_KNOWN {
-            known.clear();
-        }
-        let id = of.hash(group, values);
-        known.insert(parts.to_vec(), id);
-        id
     }
 }
 
@@ -428,23 +316,6 @@ impl Meter {
 fn number(text: String) -> Option<String> {
     let number = Decimal::parse(&text).ok()?;
     number.check_bounds().ok().map(|()| number.to_string())
-}
-
-/// Returns the first half of a SHA-256 over some parts, each led by whether it is there and how
-/// long it is. Rows are stored by it, so it never changes.
-fn id_of<'a>(of: &[u8; 16], parts: impl IntoIterator<Item = Option<&'a str>>) -> Uuid {
-    let mut hash = Sha256::new_with_prefix(of);
-    for part in parts {
-        let length = part.map_or(u64::MAX, |part| u64::try_from(part.len()).unwrap_or(u64::MAX));
-        hash.update(length.to_be_bytes());
-        hash.update(part.unwrap_or_default());
-    }
-    first_half(hash)
-}
-
-fn first_half(hash: Sha256) -> Uuid {
-    let digest: [u8; 32] = hash.finalize().into();
-    Uuid::from_bytes(digest.first_chunk::<16>().copied().unwrap_or_default())
 }
 
 #[cfg(test)]

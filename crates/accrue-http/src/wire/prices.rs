@@ -4,6 +4,7 @@ mod allocation;
 mod dimensional;
 mod discount;
 mod evaluation;
+mod license_price;
 mod licenses;
 mod models;
 mod new;
@@ -24,7 +25,7 @@ pub(crate) use self::{
         Evaluate, EvaluateMultiple, EvaluatePreviewEvents, EvaluatedGroup, EvaluatedPrice,
         EvaluationsIn, PriceEvaluationIn,
     },
-    licenses::LicensePriceIn,
+    license_price::LicensePriceIn,
     new::{FloatingPrice, PlanPriceIn},
     overrides::PriceOverrideIn,
 };

@@ -252,7 +252,7 @@ fn subscriptions_7_4_whatever_comes_in_whatever_order_costs_what_it_costs_anew()
 }
 
 #[test]
-fn s5_7_an_idempotency_key_of_a_license_draws_once() {
+fn an_idempotency_key_of_a_license_draws_once() {
     let of = pooled(false);
     of.give_credits("1000");
     of.take([calls("alice", "2026-03-09T03:00:00Z", "90")]);

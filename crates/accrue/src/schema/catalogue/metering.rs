@@ -59,10 +59,6 @@ tables! {
     /// An alert of a subscription or on a balance, and the mark that deletes it.
     alert(account, alert: AlertId) -> AlertEntry [guarded by CustomerHead], read_often, resident;
 
-    /// One change to an alert of a plan version.
-    alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
-        -> AlertRevision, read_often;
-
     /// Thresholds of an alert that have fired in a billing period for a group.
     alert_group(
         account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId, group: CellHash
@@ -78,6 +74,10 @@ tables! {
     alert_group_count(
         account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId
     ) -> AlertGroupCount [guarded by CustomerHead], resident;
+
+    /// One change to an alert of a plan version.
+    alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
+        -> AlertRevision, read_often;
 
     /// Thresholds of an alert that have fired in a billing period.
     alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
