@@ -195,10 +195,13 @@ impl AccountEntry {
     }
 }
 
+/// The longest grace period.
+pub(crate) const LONGEST_GRACE: Duration =
+    Duration::from_secs(limits::GRACE_DAYS.saturating_mul(24 * 60 * 60));
+
 impl Configuration {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let longest = Duration::from_secs(limits::GRACE_DAYS.saturating_mul(24 * 60 * 60));
-        if self.grace_period > longest {
+        if self.grace_period > LONGEST_GRACE {
             let message = format!(
                 "found {} seconds, expected at most {} days",
                 self.grace_period.as_secs(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     Error, Timestamp,
-    account::AccountEntry,
+    account::{AccountEntry, LONGEST_GRACE},
     engine::kernel::{Guard, Transaction},
     limits,
     schema::{self, AccountCorrections, AccountHead, Catalogue},
@@ -72,9 +72,7 @@ pub(in crate::engine) async fn save(
 /// Returns the oldest instant at which an event may still be taken, whatever grace period the
 /// account will choose.
 pub(in crate::engine) fn oldest_open(tx: &Transaction<'_>) -> Timestamp {
-    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
-    let longest = u32::try_from(limits::GRACE_DAYS).unwrap_or(u32::MAX);
-    tx.now.saturating_sub(DAY.saturating_mul(longest))
+    tx.now.saturating_sub(LONGEST_GRACE)
 }
 
 /// Returns the newest instant at which an event is taken.

@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
+    account::LONGEST_GRACE,
     alert::{Alert, Cause},
     credit::DrawDown,
     engine::{
@@ -23,7 +24,7 @@ use crate::{
     limits,
     meter::{MeterId, Source},
     period::{
-        Change, PeriodState, Periods, Stored, Stretch, billing_start_at, judged_at_once,
+        Change, PeriodState, Periods, Stored, Stretch, Watches, billing_start_at, judged_at_once,
         oldest_judged,
     },
     schema::CustomerHead,
@@ -92,9 +93,7 @@ pub(in crate::engine) async fn judge_licenses(
     before: &SubscriptionEntry,
     since: Timestamp,
 ) -> Result<(), Error> {
-    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    let longest = DAY.saturating_mul(u32::try_from(limits::GRACE_DAYS).unwrap_or(u32::MAX));
-    let counted = before.subscription.created_at.saturating_sub(longest);
+    let counted = before.subscription.created_at.saturating_sub(LONGEST_GRACE);
     let mut entry = before.clone();
     if since <= rows::account::newest_taken(tx) {
         judge_usage(tx, before, &mut entry, Some(since.max(counted))).await?;
@@ -142,14 +141,11 @@ async fn judge_usage(
     if is_summed {
         keep_watched(tx, after, &alerts).await?;
     }
-    let watched = Arc::clone(&periods.watched_groups);
-    for (key, timeframe) in outlived {
-        let mut total = summed(tx, before, timeframe, SummedBy::All).await?;
-        total.groups.known.extend(metering::summed_groups(tx, before, timeframe, &watched).await?);
-        periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
+    if !outlived.is_empty() {
+        recall(tx, before, &mut periods, outlived).await?;
+        periods::rate_periods(tx, before, &mut periods, now).await?;
     }
     if is_summed {
-        periods::rate_periods(tx, before, &mut periods, now).await?;
         sum_anew(tx, after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, after, &mut next, now).await?;
         let guard = tx.guard(after.subscription.customer_id).await?;
@@ -291,6 +287,21 @@ pub(in crate::engine) async fn untotalled(
     Ok(untotalled)
 }
 
+/// Sums stretches that are not kept any more, beside those that are.
+async fn recall(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    periods: &mut Periods,
+    outlived: BTreeMap<PeriodKey, Timeframe>,
+) -> Result<(), Error> {
+    let watched = Arc::clone(&periods.watched_groups);
+    for (key, timeframe) in outlived {
+        let total = summed_with_groups(tx, entry, timeframe, SummedBy::All, &watched).await?;
+        periods.states.insert(key, PeriodState::new(timeframe, total, Stored::default()));
+    }
+    Ok(())
+}
+
 /// Sums what billing periods hold anew.
 pub(in crate::engine) async fn sum_anew(
     tx: &mut Transaction<'_>,
@@ -301,11 +312,7 @@ pub(in crate::engine) async fn sum_anew(
     let watched = Arc::clone(&periods.watched_groups);
     let priced = priced_groups(tx, entry).await?;
     for state in periods.states.values_mut() {
-        let mut total = summed(tx, entry, state.timeframe, by).await?;
-        total
-            .groups
-            .known
-            .extend(metering::summed_groups(tx, entry, state.timeframe, &watched).await?);
+        let mut total = summed_with_groups(tx, entry, state.timeframe, by, &watched).await?;
         // Those of alerts that are not asked about stay as they are.
         let others = state.total.groups.known.iter().filter(|(meter, _)| !priced.contains(meter));
         for (meter, groups) in others.filter(|(meter, _)| !watched.has(**meter)) {
@@ -326,6 +333,20 @@ async fn priced_groups(
     let sources = entry.subscription.sources();
     let of = |source: &Source| grouped.iter().map(|of| source.meter(*of)).collect::<Vec<_>>();
     Ok(sources.iter().flat_map(of).collect())
+}
+
+/// Sums a stretch with the groups that alerts watch.
+async fn summed_with_groups(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    timeframe: Timeframe,
+    by: SummedBy,
+    watched: &Watches,
+) -> Result<Total, Error> {
+    let mut total = summed(tx, entry, timeframe, by).await?;
+    let groups = metering::summed_groups(tx, entry, timeframe, watched).await?;
+    total.groups.known.extend(groups);
+    Ok(total)
 }
 
 /// Sums a stretch from its buckets, and what is not measured yet from its events.
