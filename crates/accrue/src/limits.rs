@@ -308,9 +308,6 @@ pub const DIMENSIONAL_PRICES: usize = 100;
 /// The most groups of one meter in which the usage of a customer can be: in four weeks, and in a period of a
 /// subscription whose prices rate them.
 pub const GROUPS: u64 = 1_000;
-
-/// Ids of groups and cells of a meter that are kept in memory while events are read: the others are worked out again.
-pub(crate) const GROUPS_KNOWN: usize = 4_096;
 /// The most dimensions of a matrix, or of a dimensional price group.
 pub const DIMENSIONS: usize = 10;
 /// The most bytes of the values of all cells of a matrix.

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::{Meter, Values};
-use crate::{AlertId, MetricId, limits};
+use crate::{AlertId, MetricId};
 
 /// Id of a meter, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -99,6 +99,9 @@ impl From<MetricId> for CellId {
     }
 }
 
+/// The most ids of a meter that are kept: those beyond are worked out again.
+const KNOWN: usize = 4_096;
+
 /// Ids of groups and cells that were worked out: the events of a batch are in few.
 #[derive(Debug, Default)]
 pub(crate) struct KnownIds(HashMap<MeterId, HashMap<Values, CellHash, RandomState>, RandomState>);
@@ -115,7 +118,7 @@ impl KnownIds {
         if let Some(id) = known.get(parts) {
             return *id;
         }
-        if known.len() >= limits::GROUPS_KNOWN {
+        if known.len() >= KNOWN {
             known.clear();
         }
         let id = of.hash(group, values);
@@ -139,4 +142,33 @@ pub(super) fn id_of<'a>(of: &[u8; 16], parts: impl IntoIterator<Item = Option<&'
 pub(super) fn first_half(hash: Sha256) -> Uuid {
     let digest: [u8; 32] = hash.finalize().into();
     Uuid::from_bytes(digest.first_chunk::<16>().copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SeededEntropy, Timestamp, meter::Cells};
+
+    #[test]
+    fn ids_are_the_same_whether_they_are_known_or_not() {
+        let metric = MetricId::generate(Timestamp::MIN, &SeededEntropy::new(1));
+        let meter = Meter::new(metric, None, Vec::new(), Cells::default(), 1);
+        let values = |of: &[usize]| -> Values {
+            of.iter().map(|of| (*of != 0).then(|| of.to_string())).collect()
+        };
+        let mut known = KnownIds::default();
+        let mut check = |group: &[usize], own: &[usize]| {
+            let (group, own) = (values(group), values(own));
+            assert_eq!(known.id(&meter, &group, &own), meter.hash(&group, &own));
+        };
+        // All of them twice, and more than are kept.
+        for number in (0..=KNOWN).chain(0..=KNOWN) {
+            check(&[number], &[]);
+            check(&[], &[number, 1]);
+        }
+        for (group, own) in [(vec![], vec![]), (vec![2, 1], vec![]), (vec![2], vec![1])] {
+            check(&group, &own);
+        }
+        assert!(known.0.values().all(|of| of.len() <= KNOWN));
+    }
 }
