@@ -62,7 +62,7 @@ pub(crate) use self::{
     conversion::Worth,
     filter::check_filters,
     license::{LicenseKey, check_beside_licenses, check_draws_alone, check_no_units_off},
-    license_pool::{LicensePool, LicensePools},
+    license_pool::{LicensePool, LicensePools, last_in_force},
     model::{Combination, DeclaredCells, DeclaredGroups, GroupRater, GroupSum, Parts},
     references::References,
     rounding::round_to,

@@ -178,8 +178,9 @@ mod tests {
         check(&[twice], Some("threshold_overrides[0].group_keys"));
         let (one, same) = (of(None, &["ml", "eu"]), of(Some(&["region", "team"]), &["eu", "ml"]));
         check(&[one, same], Some("threshold_overrides[1]"));
-        let long = "x".repeat(limits::THRESHOLD_OVERRIDE_BYTES + 1);
-        check(&[of(Some(&["team"]), &[&long])], Some("threshold_overrides"));
+        let long = "x".repeat(limits::THRESHOLD_OVERRIDE_BYTES);
+        check(&[of(Some(&["team"]), &[&long])], None);
+        check(&[of(Some(&["team"]), &[&format!("{long}x")])], Some("threshold_overrides"));
         let many =
             (0..=limits::THRESHOLD_OVERRIDES).map(|n| of(Some(&["team"]), &[&n.to_string()]));
         check(&many.collect::<Vec<_>>(), Some("threshold_overrides"));

@@ -20,7 +20,7 @@ pub(crate) struct LicensePool {
 /// Pools that the usage of a price draws from while license fees are in force.
 #[derive(Clone, Debug)]
 pub(crate) struct LicensePools {
-    /// In the order of their starts, each with the life of its fee.
+    /// Each with the life of its fee.
     pools: Vec<(Timestamp, Option<Timestamp>, LicensePool)>,
     /// What there is without a fee.
     none: LicensePool,
@@ -60,10 +60,9 @@ impl LicensePools {
     pub(crate) fn new(
         pools: impl IntoIterator<Item = (Timestamp, Option<Timestamp>, LicensePool)>,
     ) -> Option<Self> {
-        let mut pools: Vec<_> = pools.into_iter().collect();
-        pools.sort_by_key(|(start, ..)| *start);
-        let (_, _, last) = pools.last()?;
-        let none = LicensePool { amount: Decimal::zero(), writes_off: false, ..last.clone() };
+        let pools: Vec<_> = pools.into_iter().collect();
+        let (.., any) = pools.first()?;
+        let none = LicensePool { amount: Decimal::zero(), writes_off: false, ..any.clone() };
         Some(Self { pools, none })
     }
 
@@ -74,11 +73,20 @@ impl LicensePools {
 
     /// Returns the pool of a period: that of the last fee that is in force in it.
     pub(crate) fn of(&self, period: Timeframe) -> &LicensePool {
-        let is_in_force = |(start, end, _): &&(Timestamp, Option<Timestamp>, LicensePool)| {
-            *start < period.end() && end.is_none_or(|end| period.start() < end)
-        };
-        self.pools.iter().rfind(is_in_force).map_or(&self.none, |(_, _, pool)| pool)
+        let pools = self.pools.iter().map(|(start, end, pool)| (*start, *end, pool));
+        last_in_force(pools, period).unwrap_or(&self.none)
     }
+}
+
+/// Returns what is in force in a period, of some with their lives: the last that begins.
+pub(crate) fn last_in_force<T>(
+    all: impl IntoIterator<Item = (Timestamp, Option<Timestamp>, T)>,
+    period: Timeframe,
+) -> Option<T> {
+    let in_force = all.into_iter().filter(|(start, end, _)| {
+        *start < period.end() && end.is_none_or(|end| period.start() < end)
+    });
+    in_force.max_by_key(|(start, ..)| *start).map(|(.., of)| of)
 }
 
 impl RatesGroups for LicensePool {

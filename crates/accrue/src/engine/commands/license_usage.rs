@@ -32,7 +32,7 @@ use crate::{
     limits,
     meter::KnownIds,
     page::Listing,
-    price::Price,
+    price::{Price, last_in_force},
     schema,
     subscription::{Subscription, SubscriptionEntry},
     usage::EventPlace,
@@ -304,14 +304,11 @@ fn pools(
             of.periods_of_interval(interval).overlapping(range).collect::<Vec<_>>()
         });
         for period in periods {
-            let in_force = fees.iter().filter(|(interval, _)| {
-                let ends_after = of.end_of(interval).is_none_or(|end| period.start() < end);
-                interval.start_date < period.end() && ends_after
+            let lives = fees.iter().map(|(of_fee, fee)| {
+                (of_fee.start_date, of.end_of(of_fee), &fee.license_allocations)
             });
-            let last = in_force.max_by_key(|(interval, _)| interval.start_date);
-            let own = last.and_then(|(_, fee)| {
-                fee.license_allocations.iter().find(|allocation| allocation.currency == *unit)
-            });
+            let own = last_in_force(lives, period)
+                .and_then(|all| all.iter().find(|allocation| allocation.currency == *unit));
             let amount = own.map(|allocation| allocation.amount.clone());
             pools.extend(amount.map(|amount| Pool { period, unit: unit.clone(), amount }));
         }
