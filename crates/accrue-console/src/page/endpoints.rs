@@ -137,12 +137,13 @@ pub(super) fn standing(endpoint: &Endpoint) -> Markup {
 
 /// Draws what enables or disables an endpoint.
 pub(super) fn switch(visit: &Visit, endpoint: &Endpoint) -> Markup {
-    let id = endpoint.id.to_string();
-    let to = |action: &str| visit.in_account(&["webhooks", &id, action]);
+    let (action, text) = match endpoint.is_enabled() {
+        true => ("disable", "Disable"),
+        false => ("enable", "Enable"),
+    };
     html! {
-        @if !visit.may(Role::Operate) { "–" }
-        @else if endpoint.is_enabled() { (form::button(visit, &to("disable"), "Disable", "quiet")) }
-        @else { (form::button(visit, &to("enable"), "Enable", "quiet")) }
+        @if visit.may(Role::Operate) { (form::button(visit, &path(visit, endpoint, action), text, "quiet")) }
+        @else { "–" }
     }
 }
 

@@ -3,6 +3,8 @@
 //! ```text
 //! crash-deliverer STORE FOLDER URL
 //! ```
+//!
+//! The store is `fjall`, `sled`, or `postgres:` with a connection string; the clock of all processes is beside the folder.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "whoever started it reads it")]
 
