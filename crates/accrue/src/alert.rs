@@ -10,6 +10,7 @@ mod fired;
 mod gauge;
 mod groups_exceeded;
 mod in_alert;
+mod licenses_reached;
 mod overrides;
 mod watched_groups;
 
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert,
-    watched_groups::WatchedGroups,
+    licenses_reached::LicenseGroup, watched_groups::WatchedGroups,
 };
 pub use self::{
     balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},
@@ -29,6 +30,7 @@ pub use self::{
     crossing::{Crossing, crossing},
     exceeded::Exceeded,
     groups_exceeded::{AlertDisabled, GroupExceeded, GroupsExceeded},
+    licenses_reached::{LicenseReached, LicensesReached},
     overrides::ThresholdOverride,
 };
 use crate::{

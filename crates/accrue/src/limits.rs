@@ -367,6 +367,8 @@ pub const INSTEAD_BLOCKS: usize = 10;
 pub const THRESHOLDS: usize = 100;
 /// The most alerts on the cost of groups of a subscription or a version of a plan (subscriptions 8.1).
 pub const GROUPED_ALERTS: usize = 50;
+/// The most alerts on the pools of licenses of a subscription or a version of a plan (subscriptions 7.6).
+pub const LICENSE_ALERTS: usize = 50;
 /// The most keys by which an alert groups usage (subscriptions 8.1).
 pub const GROUPING_KEYS: usize = 4;
 /// The most groups of a subscription that an alert watches in a billing period: with more it is disabled (subscriptions

@@ -23,6 +23,7 @@ mod step;
 mod tests;
 mod until;
 mod watched;
+mod watched_pools;
 
 #[cfg(test)]
 pub(crate) use self::due::DueStep;
@@ -33,7 +34,8 @@ pub(crate) use self::{
     line::{Amounts, Line},
     running::{Moved, Running},
     step::apply_adjustment,
-    watched::{GroupValues, WatchedPrices},
+    watched::{GroupValues, Watched, WatchedPrices},
+    watched_pools::WatchedPools,
 };
 use std::borrow::Cow;
 

@@ -266,6 +266,7 @@ impl Naming for Message {
                 of.alert.name(names);
             }
             Body::GroupedCostExceeded(of) => of.alert.name(names),
+            Body::LicenseBalanceThresholdReached(of) => of.alert.name(names),
             Body::AlertDisabled(of) => of.alert.name(names),
             Body::CreditBalanceDepleted(of)
             | Body::CreditBalanceDropped(of)

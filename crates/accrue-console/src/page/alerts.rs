@@ -355,10 +355,17 @@ pub(super) fn alert_table(
     table("Alerts, newest first", &head, &rows)
 }
 
-/// Shows what an alert groups usage by.
+/// Shows what an alert groups usage by: properties, or licenses.
 fn by(alert: &Alert) -> Markup {
     let keys: Vec<_> = alert.condition.grouping_keys().iter().map(ToString::to_string).collect();
-    html! { @if !keys.is_empty() { " by " (keys.join(", ")) } }
+    html! {
+        @if !keys.is_empty() { " by " (keys.join(", ")) }
+        @if let Condition::LicenseBalanceThresholdReached { license_type_id } = &alert.condition {
+            " by license, of "
+            @match license_type_id { Some(id) => { "the type " span.id { (id) } } None => { "all types" } }
+            ", in percent"
+        }
+    }
 }
 
 /// Shows the thresholds that some groups have in place of those of their alert.

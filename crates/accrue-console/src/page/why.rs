@@ -4,8 +4,11 @@
 //! has no place for the other.
 
 use accrue::{
-    Decimal, PricingUnit, Timestamp,
-    alert::{Alert, AlertDisabled, BalanceCrossed, Cause, Condition, Exceeded, GroupsExceeded},
+    Decimal, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::{
+        Alert, AlertDisabled, BalanceCrossed, Cause, Condition, Exceeded, GroupsExceeded,
+        LicensesReached,
+    },
     webhook::{Body, Message},
 };
 use maud::{Markup, html};
@@ -52,6 +55,7 @@ struct Properties {
     balance_threshold: Option<String>,
     grouping_keys: Option<Vec<String>>,
     groups: Option<Vec<ToldGroup>>,
+    licenses: Option<Vec<ToldLicense>>,
     cardinality: Option<u64>,
     cardinality_limit: Option<u64>,
     timeframe_start: Option<String>,
@@ -63,6 +67,12 @@ struct ToldGroup {
     group_values: Vec<String>,
     amount_threshold: String,
     evaluated_amount: String,
+}
+
+#[derive(Deserialize)]
+struct ToldLicense {
+    external_license_id: String,
+    threshold_percentage: String,
 }
 
 #[derive(Deserialize)]
@@ -125,7 +135,16 @@ pub(super) fn why(visit: &Visit, payload: &str) -> Markup {
         group_row(&group(&keys, &of.group_values), &figures)
     };
     let groups: Vec<_> = of.groups.unwrap_or_default().into_iter().map(row).collect();
-    section("Why it fired", &rows, &group_table(&groups, &[]))
+    let licenses =
+        of.licenses.unwrap_or_default().into_iter().map(|of| {
+            group_row(&of.external_license_id, &[format!("{} %", of.threshold_percentage)])
+        });
+    let licenses: Vec<_> = licenses.collect();
+    let more = html! {
+        (group_table(&groups, &["Cost", "Threshold"]))
+        (license_table(&licenses, &["Threshold"]))
+    };
+    section("Why it fired", &rows, &more)
 }
 
 fn section(title: &str, rows: &[(&str, Markup)], more: &Markup) -> Markup {
@@ -142,14 +161,23 @@ fn group_row(name: &str, figures: &[String]) -> Markup {
     html! { tr { th scope="row" { (name) } @for figure in figures { td.number { (figure) } } } }
 }
 
-/// Shows groups that fired, with what they cost before where that is known; nothing where there are none.
-fn group_table(rows: &[Markup], before: &[&'static str]) -> Markup {
+/// Shows groups that fired, with some figures of each; nothing where there are none.
+fn group_table(rows: &[Markup], figures: &[&'static str]) -> Markup {
+    fired("Groups that fired", "Group", rows, figures)
+}
+
+/// Shows licenses that have reached a threshold, with some figures of each; nothing where there are none.
+fn license_table(rows: &[Markup], figures: &[&'static str]) -> Markup {
+    fired("Licenses that reached it", "License", rows, figures)
+}
+
+fn fired(title: &str, each: &'static str, rows: &[Markup], figures: &[&'static str]) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let head = [Text("Group")].into_iter().chain(before.iter().copied().map(Number));
-    let head: Vec<_> = head.chain([Number("Cost"), Number("Threshold")]).collect();
-    table("Groups that fired", &head, &html! { @for row in rows { (row) } })
+    let figures = figures.iter().copied().map(Number);
+    let head: Vec<_> = [Text(each)].into_iter().chain(figures).collect();
+    table(title, &head, &html! { @for row in rows { (row) } })
 }
 
 fn too_many(count: u64, most: u64) -> [(&'static str, Markup); 2] {
@@ -177,6 +205,9 @@ pub(super) fn of_message(visit: &Visit, message: &Message) -> Markup {
             exceeded(visit, of, customer)
         }
         Body::GroupedCostExceeded(of) => return groups_exceeded(visit, of, customer),
+        Body::LicenseBalanceThresholdReached(of) => {
+            return licenses_reached(visit, of, customer);
+        }
         Body::AlertDisabled(of) => return disabled(visit, of, customer),
         Body::CreditBalanceDepleted(of)
         | Body::CreditBalanceDropped(of)
@@ -187,12 +218,7 @@ pub(super) fn of_message(visit: &Visit, message: &Message) -> Markup {
 }
 
 fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>) -> Markup {
-    let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
-    let mut rows = vec![watches(&of.alert, &path)];
-    rows.push(("Counted from (UTC)", time::instant(of.timeframe.start())));
-    rows.push(("Counted to (UTC)", time::instant(of.timeframe.end())));
-    rows.push(("Caused by", cause(visit, &of.cause)));
-    rows.extend(whose(visit, customer, &path));
+    let rows = counted(visit, (&of.alert, of.subscription_id), (of.timeframe, &of.cause), customer);
     let keys = of.alert.condition.grouping_keys();
     let write = |number: &Decimal| written(&of.alert, number);
     let groups = of.groups.iter().map(|of| {
@@ -200,7 +226,36 @@ fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>)
         let figures = [before, write(&of.value_after), write(&of.threshold)];
         group_row(&group(keys, &of.group_values), &figures)
     });
-    section("Why it fired", &rows, &group_table(&groups.collect::<Vec<_>>(), &["Before"]))
+    let table = group_table(&groups.collect::<Vec<_>>(), &["Before", "Cost", "Threshold"]);
+    section("Why it fired", &rows, &table)
+}
+
+fn licenses_reached(visit: &Visit, of: &LicensesReached, customer: Option<String>) -> Markup {
+    let rows = counted(visit, (&of.alert, of.subscription_id), (of.timeframe, &of.cause), customer);
+    let percent = |number: &Decimal| format!("{} %", grouped(number));
+    let licenses = of.licenses.iter().map(|of| {
+        let before = of.value_before.as_ref().map_or_else(|| "Nothing yet".to_owned(), percent);
+        let figures = [before, percent(&of.value_after), percent(&of.threshold)];
+        group_row(of.external_license_id.as_str(), &figures)
+    });
+    let table = license_table(&licenses.collect::<Vec<_>>(), &["Before", "Drawn", "Threshold"]);
+    section("Why it fired", &rows, &table)
+}
+
+/// Returns what an alert watched, when, and for whom.
+fn counted(
+    visit: &Visit,
+    (alert, subscription): (&Alert, SubscriptionId),
+    (timeframe, why): (Timeframe, &Cause),
+    customer: Option<String>,
+) -> Vec<(&'static str, Markup)> {
+    let path = visit.in_account(&["subscriptions", &subscription.to_string()]);
+    let mut rows = vec![watches(alert, &path)];
+    rows.push(("Counted from (UTC)", time::instant(timeframe.start())));
+    rows.push(("Counted to (UTC)", time::instant(timeframe.end())));
+    rows.push(("Caused by", cause(visit, why)));
+    rows.extend(whose(visit, customer, &path));
+    rows
 }
 
 fn disabled(visit: &Visit, of: &AlertDisabled, customer: Option<String>) -> Markup {

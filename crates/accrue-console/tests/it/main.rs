@@ -15,6 +15,7 @@ mod doors;
 mod entrance;
 mod fuzz;
 mod keys;
+mod licenses;
 mod pages;
 mod people;
 mod support;

@@ -79,6 +79,8 @@ response! {
         metric: Option<AlertMetric>,
         /// Currency or pricing unit of the balance or the cost.
         currency: Option<PricingUnit>,
+        /// Type of the licenses whose pools it watches, of an alert on licenses; null of all types.
+        license_type: Option<AlertLicenseType>,
         /// Properties of the events by which it groups what it watches, of an alert on the cost of groups.
         grouping_keys: Option<Vec<PropertyName>>,
         /// Filters of the prices that count, of an alert on spend or on the cost of groups.
@@ -129,6 +131,12 @@ response! {
         id: String,
     }
 
+    /// The license type of an alert.
+    pub(crate) struct AlertLicenseType {
+        /// Its id.
+        id: String,
+    }
+
     /// The status of a threshold of an alert on a balance.
     pub(crate) struct BalanceAlertStatus {
         /// Threshold.
@@ -145,7 +153,10 @@ pub(crate) struct AlertType;
 impl Describe for AlertType {
     fn schema() -> Schema {
         let of_usage = UsageAlertType::schema().words();
-        let words = BalanceAlertType::schema().words().into_iter().chain(of_usage);
+        // No operation creates one on licenses (wire 1.4): a host does, through the library.
+        let of_licenses = ["license_balance_threshold_reached"];
+        let words =
+            BalanceAlertType::schema().words().into_iter().chain(of_usage).chain(of_licenses);
         Schema::Choice { name: "AlertType", words: words.collect() }
     }
 }
@@ -202,6 +213,10 @@ impl Alert {
             subscription,
             metric: alert.condition.metric_id().map(|id| AlertMetric { id: id.to_string() }),
             currency: currency.cloned(),
+            license_type: alert
+                .condition
+                .license_type_id()
+                .map(|id| AlertLicenseType { id: id.to_string() }),
             grouping_keys: (!keys.is_empty()).then(|| keys.to_vec()),
             price_filters: filters,
             threshold_overrides: (!overrides.is_empty()).then_some(overrides),

@@ -124,6 +124,7 @@ impl About {
                 Body::InvoicingThresholdExceeded { .. }
                     | Body::GroupedCostExceeded(_)
                     | Body::AlertDisabled(_)
+                    | Body::LicenseBalanceThresholdReached(_)
                     | Body::LicenseAllocationReset { .. }
             );
             let of = match style {

@@ -90,7 +90,7 @@ fn plain(alert: &Value) -> Value {
         "subscription": null,
         "metric": null,
         "currency": null,
-        "grouping_keys": null,
+        "license_type": null, "grouping_keys": null,
         "price_filters": null,
         "threshold_overrides": null,
         "balance_alert_status": null,

@@ -112,6 +112,7 @@ fn wire_1_2_an_alert_on_groups_is_answered_whole() {
         "id": alert["id"], "type": "cost_exceeded", "created_at": "2026-03-10T12:00:00.000000+00:00",
         "enabled": true, "thresholds": [{"value": 50}, {"value": 100}], "customer": null, "plan": null,
         "subscription": {"id": scene.subscription}, "metric": null, "currency": "EUR",
+        "license_type": null,
         "grouping_keys": ["team", "region"], "price_filters": [],
         "threshold_overrides": [
             {"group_keys": ["team"], "group_values": ["ml"], "thresholds": [{"value": 200}]},

@@ -9,12 +9,12 @@ const TYPES: &str = "/v1/license_types";
 const LICENSES: &str = "/v1/licenses";
 
 /// A subscription of a customer `ada` to a plan of two seats, and of their usage.
-struct Licensed {
-    host: Host,
+pub(crate) struct Licensed {
+    pub(crate) host: Host,
     item: String,
     metric: String,
     license_type: Value,
-    subscription: String,
+    pub(crate) subscription: String,
 }
 
 fn id(value: &Value) -> String {
@@ -50,7 +50,7 @@ impl Licensed {
         of
     }
 
-    fn type_id(&self) -> String {
+    pub(crate) fn type_id(&self) -> String {
         id(&self.license_type)
     }
 
@@ -80,16 +80,21 @@ impl Licensed {
         })
     }
 
-    fn give(&self, new: Value) -> Value {
+    pub(crate) fn give(&self, new: Value) -> Value {
         self.host.post(LICENSES, new).ok(StatusCode::CREATED)
     }
 
     /// The parameters that name the subscription and the type.
+    /// A license to give out from a day on.
+    pub(crate) fn starting(&self, external: &str, start: &str) -> Value {
+        with(self.new_license(external), "start_date", json!(start))
+    }
+
     fn query(&self) -> String {
         format!("subscription_id={}&license_type_id={}", self.subscription, self.type_id())
     }
 
-    fn data(&self, path: &str) -> Vec<Value> {
+    pub(crate) fn data(&self, path: &str) -> Vec<Value> {
         self.host.get(path).ok(StatusCode::OK)["data"].as_array().unwrap().clone()
     }
 
@@ -345,7 +350,7 @@ fn subscriptions_7_4_what_is_beside_a_license_price() {
 
 /// The subscription of [`Licensed`], with a hundred credits for each seat and month; a call costs one, which is worth
 /// half a dollar.
-fn pooled(writes_off: bool) -> Licensed {
+pub(crate) fn pooled(writes_off: bool) -> Licensed {
     let mut of = Licensed::new();
     let account = of.host.account();
     let mut configuration = pollster::block_on(account.configuration()).unwrap();
@@ -376,8 +381,8 @@ fn subscriptions_7_4_example_of_alice_and_bob() {
         let entries = "/v1/customers/external_customer_id/bob/credits/ledger_entry";
         let block = json!({"entry_type": "increment", "amount": 1000, "currency": "credits"});
         of.host.post(entries, block).ok(StatusCode::CREATED);
-        of.give(with(of.new_license("alice"), "start_date", json!("2026-03-01")));
-        of.give(with(of.new_license("bob"), "start_date", json!("2026-03-16")));
+        of.give(of.starting("alice", "2026-03-01"));
+        of.give(of.starting("bob", "2026-03-16"));
         let call = |user: &str, timestamp: &str, calls: u32| {
             let event = json!({
                 "idempotency_key": format!("{user}/{timestamp}"), "event_name": "call",

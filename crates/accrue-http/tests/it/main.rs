@@ -44,6 +44,7 @@ mod invoice_lists;
 mod invoice_shapes;
 mod invoice_states;
 mod invoices;
+mod license_alerts;
 mod licenses;
 mod line_items;
 mod messages;

@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Currency, Decimal, MetricId, PricingUnit, PropertyName,
+    Currency, Decimal, LicenseTypeId, MetricId, PricingUnit, PropertyName,
     meter::Meter,
     price::{Price, PriceFilter, Worth},
-    rating::{Amounts, RateCard, Running, WatchedPrices},
+    rating::{Amounts, RateCard, Running, Watched},
 };
 
 /// Condition that an alert watches (§2.1).
@@ -43,6 +43,13 @@ pub enum Condition {
         /// Filters of the prices that count: a price must pass all of them.
         price_filters: Vec<PriceFilter>,
     },
+    /// What each license has drawn from its pool in a period of its fee, in percent of the pool, at or above a threshold:
+    /// `license_balance_threshold_reached` (subscriptions 7.6).
+    LicenseBalanceThresholdReached {
+        /// The type of the licenses; `None` for all types.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        license_type_id: Option<LicenseTypeId>,
+    },
     /// Credit balance of a customer, at zero or below: `credit_balance_depleted`.
     CreditBalanceDepleted {
         /// The currency or pricing unit of the ledger.
@@ -68,6 +75,7 @@ impl Condition {
             Self::UsageExceeded { .. } => "usage_exceeded",
             Self::CostExceeded { .. } | Self::GroupedCostExceeded { .. } => "cost_exceeded",
             Self::SpendExceeded { .. } => "spend_exceeded",
+            Self::LicenseBalanceThresholdReached { .. } => "license_balance_threshold_reached",
             Self::CreditBalanceDepleted { .. } => "credit_balance_depleted",
             Self::CreditBalanceDropped { .. } => "credit_balance_dropped",
             Self::CreditBalanceRecovered { .. } => "credit_balance_recovered",
@@ -93,7 +101,17 @@ impl Condition {
             Self::UsageExceeded { .. }
             | Self::CostExceeded { .. }
             | Self::GroupedCostExceeded { .. }
+            | Self::LicenseBalanceThresholdReached { .. }
             | Self::SpendExceeded { .. } => None,
+        }
+    }
+
+    /// Returns the type of the licenses whose pools it watches; none of all types, or where it watches no licenses.
+    #[must_use]
+    pub const fn license_type_id(&self) -> Option<LicenseTypeId> {
+        match self {
+            Self::LicenseBalanceThresholdReached { license_type_id } => *license_type_id,
+            _ => None,
         }
     }
 
@@ -121,9 +139,14 @@ impl Condition {
         matches!(self, Self::CostExceeded { .. } | Self::SpendExceeded { .. })
     }
 
-    /// Tells whether it watches what groups of usage cost.
+    /// Tells whether it watches usage group by group: by the values of properties, or by license.
     pub(crate) const fn is_on_groups(&self) -> bool {
-        matches!(self, Self::GroupedCostExceeded { .. })
+        matches!(self, Self::GroupedCostExceeded { .. }) || self.is_on_licenses()
+    }
+
+    /// Tells whether it watches the pools of licenses.
+    pub(crate) const fn is_on_licenses(&self) -> bool {
+        matches!(self, Self::LicenseBalanceThresholdReached { .. })
     }
 
     /// Tells whether it watches something that prices make of usage.
@@ -131,12 +154,17 @@ impl Condition {
         self.is_on_cost() || self.is_on_groups()
     }
 
-    /// Returns the prices that it watches by group; none where it watches no groups.
-    pub(crate) fn watched(&self, card: &RateCard) -> Option<WatchedPrices> {
-        let Self::GroupedCostExceeded { grouping_keys, currency, price_filters } = self else {
-            return None;
-        };
-        Some(card.watched(grouping_keys, currency, price_filters))
+    /// Returns what it watches group by group; none where it does not.
+    pub(crate) fn watched(&self, card: &RateCard) -> Option<Watched> {
+        match self {
+            Self::GroupedCostExceeded { grouping_keys, currency, price_filters } => {
+                Some(Watched::Costs(card.watched(grouping_keys, currency, price_filters)))
+            }
+            Self::LicenseBalanceThresholdReached { license_type_id } => {
+                Some(Watched::Pools(card.watched_pools(*license_type_id)))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the meters that it takes to watch groups, of a revision of the account's; none where it watches none.
@@ -258,6 +286,11 @@ pub enum NewCondition {
         /// there is none.
         price_filters: Vec<PriceFilter>,
     },
+    /// What each license has drawn from its pool: `license_balance_threshold_reached` (subscriptions 7.6).
+    LicenseBalanceThresholdReached {
+        /// The type of the licenses; `None` for all types.
+        license_type_id: Option<LicenseTypeId>,
+    },
 }
 
 impl NewCondition {
@@ -274,7 +307,9 @@ impl NewCondition {
         match self {
             Self::SpendExceeded { price_filters, .. }
             | Self::GroupedCostExceeded { price_filters, .. } => price_filters,
-            Self::UsageExceeded { .. } | Self::CostExceeded { .. } => &[],
+            Self::UsageExceeded { .. }
+            | Self::CostExceeded { .. }
+            | Self::LicenseBalanceThresholdReached { .. } => &[],
         }
     }
 
@@ -289,6 +324,9 @@ impl NewCondition {
             }
             Self::GroupedCostExceeded { grouping_keys, currency, price_filters } => {
                 Condition::GroupedCostExceeded { grouping_keys, currency, price_filters }
+            }
+            Self::LicenseBalanceThresholdReached { license_type_id } => {
+                Condition::LicenseBalanceThresholdReached { license_type_id }
             }
         }
     }

@@ -5,7 +5,8 @@ use super::{
     overrides::{check_keys, check_overrides},
 };
 use crate::{
-    AlertId, Currency, Error, MetricId, PricingUnit, PropertyName, Timestamp, limits,
+    AlertId, Currency, Decimal, Error, LicenseTypeId, MetricId, PricingUnit, PropertyName,
+    Timestamp, limits,
     price::{PriceFilter, check_filters},
 };
 
@@ -73,9 +74,32 @@ impl NewAlert {
         Self::new(NewCondition::SpendExceeded { currency, price_filters }, thresholds)
     }
 
+    /// Creates an alert on what licenses have drawn from their pools, of a type or of all types: its thresholds are percents
+    /// of a pool, above 0 and at most 100 (subscriptions 7.6).
+    ///
+    /// ```
+    /// use accrue::{Decimal, alert::{NewAlert, Thresholds}};
+    ///
+    /// let thresholds = Thresholds::new([75, 90, 100].map(Decimal::from))?;
+    /// let alert = NewAlert::license_balance_threshold_reached(None, thresholds);
+    /// assert_eq!(alert.thresholds.values().len(), 3);
+    /// # Ok::<(), accrue::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn license_balance_threshold_reached(
+        license_type_id: Option<LicenseTypeId>,
+        thresholds: Thresholds,
+    ) -> Self {
+        let condition = NewCondition::LicenseBalanceThresholdReached { license_type_id };
+        Self::new(condition, thresholds)
+    }
+
     /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_filters("price_filters", self.condition.price_filters())?;
+        if matches!(self.condition, NewCondition::LicenseBalanceThresholdReached { .. }) {
+            check_percents(&self.thresholds)?;
+        }
         match self.condition.grouping_keys() {
             [] if !matches!(self.condition, NewCondition::GroupedCostExceeded { .. }) => {
                 if self.threshold_overrides.is_empty() {
@@ -157,11 +181,26 @@ impl AlertUpdate {
         check_filters("price_filters", self.price_filters.as_deref().unwrap_or_default())
     }
 
+    /// Checks it for an alert on the pools of licenses, of which thresholds alone change.
+    fn check_on_licenses(&self) -> Result<(), Error> {
+        let given = [
+            ("price_filters", self.price_filters.is_some()),
+            ("threshold_overrides", self.threshold_overrides.is_some()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(Error::invalid(name, "are not those of an alert on licenses")),
+            None => check_percents(&self.thresholds),
+        }
+    }
+
     /// Decides on the alert, held against the others of its subscription, plan version or customer.
     pub(crate) fn decide(self, mut alert: Alert, siblings: &[Alert]) -> Result<Alert, Error> {
         if alert.thresholds.is_none() {
             let detail = format!("an alert {} has no thresholds", alert.condition.alert_type());
             return Err(Error::constraint(detail));
+        }
+        if alert.condition.is_on_licenses() {
+            self.check_on_licenses()?;
         }
         alert.thresholds = Some(self.thresholds);
         if let Some(overrides) = self.threshold_overrides {
@@ -189,6 +228,18 @@ impl AlertUpdate {
     }
 }
 
+/// Refuses thresholds that are no percents of what somebody has.
+fn check_percents(thresholds: &Thresholds) -> Result<(), Error> {
+    let is_percent = |of: &&Decimal| **of > Decimal::zero() && **of <= Decimal::from(100);
+    match thresholds.values().iter().find(|of| !is_percent(of)) {
+        Some(of) => {
+            let message = format!("found {of}, expected a percentage above 0 and at most 100");
+            Err(Error::invalid("thresholds", message))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses an alert that watches the same as another one there, or is one too many.
 pub(super) fn check_siblings<'a>(
     condition: &Condition,
@@ -196,7 +247,10 @@ pub(super) fn check_siblings<'a>(
 ) -> Result<(), Error> {
     let is_alike = |other: &Condition| match condition {
         Condition::SpendExceeded { .. } => matches!(other, Condition::SpendExceeded { .. }),
-        Condition::GroupedCostExceeded { .. } => other.is_on_groups(),
+        Condition::GroupedCostExceeded { .. } => {
+            matches!(other, Condition::GroupedCostExceeded { .. })
+        }
+        Condition::LicenseBalanceThresholdReached { .. } => other.is_on_licenses(),
         _ => false,
     };
     let mut alike = 0_usize;
@@ -210,6 +264,7 @@ pub(super) fn check_siblings<'a>(
     }
     let (most, what) = match condition {
         Condition::GroupedCostExceeded { .. } => (limits::GROUPED_ALERTS, "the cost of groups"),
+        Condition::LicenseBalanceThresholdReached { .. } => (limits::LICENSE_ALERTS, "licenses"),
         _ => (limits::SPEND_ALERTS, "spend"),
     };
     if alike < most {

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::{BillingPeriod, PeriodState, Watches};
 use crate::{
-    Decimal, EventKey, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, AlertDisabled, Cause, Crossing, Exceeded, GroupsExceeded},
+    AlertId, Decimal, EventKey, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::{Alert, AlertDisabled, Cause, Crossing, Exceeded, GroupsExceeded, WatchedGroups},
     credit::{DrawDown, PriceMove},
     meter::{CellId, InGroup, MeterId, Source, SumId},
     price::{GroupSum, Price},
@@ -28,6 +28,8 @@ pub(crate) struct Periods {
     pub(crate) alerts: Vec<Alert>,
     /// Groups that alerts watch, whether or not they may fire.
     pub(crate) watched_groups: Arc<Watches>,
+    /// What is known of them, of each alert and each period in which it watches them, by the start of that.
+    pub(crate) groups: BTreeMap<(AlertId, Timestamp), WatchedGroups>,
     /// Currencies and pricing units in which its usage draws credits.
     pub(crate) draws_in: Vec<PricingUnit>,
     pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
@@ -80,6 +82,7 @@ impl Periods {
             meters,
             alerts: Vec::new(),
             watched_groups: Arc::default(),
+            groups: BTreeMap::new(),
             draws_in: Vec::new(),
             states,
             billing,

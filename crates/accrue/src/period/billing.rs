@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     AlertId, Decimal, Timeframe,
-    alert::{Alert, Fired, Gauge, WatchedGroups},
+    alert::{Alert, Fired, Gauge},
     rating::{Moved, Running},
 };
 
@@ -15,8 +15,6 @@ pub(crate) struct BillingPeriod {
     /// Thresholds that have fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
     pub(crate) fired_moved: BTreeSet<AlertId>,
-    /// Groups of each alert that watches such.
-    pub(crate) groups: BTreeMap<AlertId, WatchedGroups>,
     /// Gauges of the alerts on cost.
     gauges: BTreeMap<AlertId, Gauge>,
 }
@@ -24,8 +22,7 @@ pub(crate) struct BillingPeriod {
 impl BillingPeriod {
     pub(crate) fn new(timeframe: Timeframe, fired: BTreeMap<AlertId, Fired>) -> Self {
         let (gauges, fired_moved) = (BTreeMap::new(), BTreeSet::new());
-        let groups = BTreeMap::new();
-        Self { timeframe, is_judged: true, fired, fired_moved, groups, gauges }
+        Self { timeframe, is_judged: true, fired, fired_moved, gauges }
     }
 
     /// Begins to watch its amounts.

@@ -46,6 +46,27 @@ impl LicensePool {
         format!("{} {}", self.amount, self.writes_off)
     }
 
+    /// Returns how much of it the usage of a group has drawn, or would have: in percent, rounded down; none where nothing
+    /// can draw from it.
+    pub(crate) fn drawn(&self, group: &GroupQuantity) -> Option<Decimal> {
+        /// Digits behind the point that a threshold can have.
+        const PLACES: u32 = 28;
+        if self.amount.is_zero() || !is_active(group) {
+            return None;
+        }
+        let (all, cost) = (Decimal::from(100), self.used(group).amount);
+        let percent = all.share(&cost, &self.amount, PLACES);
+        let is_above = percent.clone() * self.amount.clone() > all * cost;
+        Some(if is_above { percent - Decimal::last_place(PLACES) } else { percent })
+    }
+
+    /// Prices the usage of a group.
+    fn used(&self, group: &GroupQuantity) -> Part {
+        let (factor, unit_amount) =
+            (self.unit.scaling_factor.as_ref(), self.unit.unit_amount.number());
+        Part::scaled(PartOf::Named, group.billable(), factor, unit_amount)
+    }
+
     /// Returns the part of what active usage costs that it pays for, or lets go.
     fn free(&self, cost: &Decimal) -> Decimal {
         match self.writes_off {
@@ -96,13 +117,10 @@ impl RatesGroups for LicensePool {
 
     /// Prices the usage of a license, and what its pool pays for beside it.
     fn rate_group(&self, group: &GroupQuantity) -> Vec<Part> {
-        let (factor, unit_amount) =
-            (self.unit.scaling_factor.as_ref(), self.unit.unit_amount.number());
         let grouping = group.grouping(&self.key.grouping_key, 0);
         let name = grouping.value.clone().unwrap_or_else(|| "none".to_owned());
         let of = |part: Part| Part { grouping: Some(grouping.clone()), ..part };
-        let used = Part::scaled(PartOf::Named, group.billable(), factor, unit_amount);
-        let used = of(Part { name: Some(name), ..used });
+        let used = of(Part { name: Some(name), ..self.used(group) });
         if !is_active(group) {
             return vec![used];
         }
@@ -152,6 +170,26 @@ mod tests {
         check(true, Some("l"), 21, "0");
         check(true, None, 21, "10.5");
         check(false, Some("l"), -3, "0");
+    }
+
+    #[test]
+    fn subscriptions_7_6_1_what_is_drawn_is_a_percentage_of_the_pool() {
+        let check = |amount, license, units, expect: Option<&str>| {
+            let found = pool(amount, false).drawn(&group(license, units));
+            assert_eq!(
+                found,
+                expect.map(|of| Decimal::parse(of).unwrap()),
+                "{amount} {license:?} {units}"
+            );
+        };
+        check("10", Some("l"), 15, Some("75"));
+        check("10", Some("l"), 30, Some("150"));
+        check("10", Some("l"), -2, Some("-10"));
+        check("10", None, 15, None);
+        check("0", Some("l"), 15, None);
+        check("3", Some("l"), 2, Some("33.3333333333333333333333333333"));
+        check("3", Some("l"), 4, Some("66.6666666666666666666666666666"));
+        check("3", Some("l"), -4, Some("-66.6666666666666666666666666667"));
     }
 
     #[test]

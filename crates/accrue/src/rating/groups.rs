@@ -19,10 +19,17 @@ pub(super) struct RunningGroups {
 }
 
 impl RatedInterval {
-    /// Returns the groups that its usage is in, with what rates them in one of its periods.
+    /// Returns the groups that its usage is in.
+    pub(super) fn groups(&self) -> Option<&Grouped> {
+        match &self.figures {
+            Figures::Groups(of) => Some(of),
+            Figures::Cells(_) => None,
+        }
+    }
+
+    /// Returns them with what rates them in one of its periods.
     fn grouped(&self, period: Timeframe) -> Option<(&Grouped, GroupRater<'_>)> {
-        let Figures::Groups(of) = &self.figures else { return None };
-        Some((of, self.group_rater(period)?))
+        Some((self.groups()?, self.group_rater(period)?))
     }
 
     /// Returns the id of what it makes of groups in one of its periods.
@@ -50,7 +57,7 @@ impl RateCard {
         stretch: Timeframe,
     ) -> impl Iterator<Item = (&RatedInterval, Timeframe)> {
         self.intervals.iter().filter_map(move |of| {
-            let Figures::Groups(_) = of.figures else { return None };
+            of.groups()?;
             let period = of.periods.containing(stretch.start())?;
             (period.start() == stretch.start()).then_some((of, period))
         })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{RateCard, Used, interval::RatedInterval};
+use super::{RateCard, Used, WatchedPools, interval::RatedInterval};
 use crate::{
     Decimal, PricingUnit, PropertyName, Timeframe, Timestamp,
     meter::{CellId, InGroup, Meter, MeterId, Values},
@@ -12,6 +12,15 @@ use crate::{
 
 /// Texts of the properties that an alert groups usage by, in their order.
 pub(crate) type GroupValues = Vec<String>;
+
+/// What an alert watches group by group.
+#[derive(Clone, Debug)]
+pub(crate) enum Watched {
+    /// What prices make of each group.
+    Costs(WatchedPrices),
+    /// What each license has drawn from its pool: a license is a group.
+    Pools(WatchedPools),
+}
 
 /// Prices that an alert watches by group, each with the meters of its usage in those groups.
 #[derive(Clone, Debug)]
@@ -103,6 +112,58 @@ impl RateCard {
     }
 }
 
+impl Watched {
+    /// Returns what is watched of prices; none of pools, which need no meters beside those of the usage that draws.
+    pub(crate) const fn prices(&self) -> Option<&WatchedPrices> {
+        match self {
+            Self::Costs(prices) => Some(prices),
+            Self::Pools(_) => None,
+        }
+    }
+
+    /// Returns the periods in which it is watched of those that share an instant with a billing period: that one, or
+    /// those of the pools.
+    pub(crate) fn periods_in(&self, billing: Timeframe) -> Vec<Timeframe> {
+        match self {
+            Self::Costs(_) => vec![billing],
+            Self::Pools(pools) => pools.periods_in(billing).collect(),
+        }
+    }
+
+    /// Returns the group that something is added to; none where it is not watched.
+    pub(crate) fn group_of(&self, place: InGroup<'_>) -> Option<GroupValues> {
+        match self {
+            Self::Costs(prices) => prices.group_of(place),
+            Self::Pools(pools) => pools.group_of(place),
+        }
+    }
+
+    /// Returns the groups that have usage, of those that were read.
+    pub(crate) fn groups_in(&self, total: &Total) -> BTreeSet<GroupValues> {
+        match self {
+            Self::Costs(prices) => prices.groups_in(total),
+            Self::Pools(pools) => pools.groups_in(total),
+        }
+    }
+
+    /// Returns the value of a group in a period; none where it has no usage there.
+    pub(crate) fn value(
+        &self,
+        card: &RateCard,
+        period: Timeframe,
+        group: &GroupValues,
+        used: &Used<'_>,
+    ) -> Option<Decimal> {
+        match self {
+            Self::Costs(prices) => {
+                used(period, period.end()).filter(|total| prices.has(total, group))?;
+                Some(prices.cost(card, period, group, used))
+            }
+            Self::Pools(pools) => pools.drawn(period, group, used),
+        }
+    }
+}
+
 impl WatchedPrices {
     /// Returns the meters, or the parts of them, that are needed.
     pub(crate) fn parts(&self) -> BTreeSet<MeterId> {
@@ -132,13 +193,13 @@ impl WatchedPrices {
     }
 
     /// Returns the group that something is added to; none where it is not watched.
-    pub(crate) fn group_of(&self, place: InGroup<'_>) -> Option<GroupValues> {
+    fn group_of(&self, place: InGroup<'_>) -> Option<GroupValues> {
         let (id, values) = place.group?;
         self.meters().find(|of| of.id == id).map(|of| of.group_of(values))
     }
 
     /// Returns the groups that have usage, of those that were read.
-    pub(crate) fn groups_in(&self, total: &Total) -> BTreeSet<GroupValues> {
+    fn groups_in(&self, total: &Total) -> BTreeSet<GroupValues> {
         let known = self.meters().flat_map(|of| {
             let groups = total.groups.known.get(&of.id).into_iter().flatten();
             groups.map(|(values, _)| of.group_of(values))
@@ -157,7 +218,7 @@ impl WatchedPrices {
     /// minimums add, and discounts.
     ///
     /// Of a price's period that goes beyond the billing period it is the amount at the end less that at the start.
-    pub(crate) fn cost(
+    fn cost(
         &self,
         card: &RateCard,
         billing: Timeframe,

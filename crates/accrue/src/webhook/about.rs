@@ -59,6 +59,7 @@ impl Body {
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
             Self::GroupedCostExceeded(exceeded) => Some(exceeded.subscription_id),
+            Self::LicenseBalanceThresholdReached(reached) => Some(reached.subscription_id),
             Self::AlertDisabled(disabled) => Some(disabled.subscription_id),
         }
     }

@@ -4,7 +4,7 @@ use super::PaymentTold;
 use crate::{
     BackfillId, CreditNoteId, Decimal, InvoiceId, LicenseTypeId, PlanId, PriceId, PricingUnit,
     SubscriptionId, Timeframe, Timestamp,
-    alert::{AlertDisabled, BalanceCrossed, Condition, Exceeded, GroupsExceeded},
+    alert::{AlertDisabled, BalanceCrossed, Condition, Exceeded, GroupsExceeded, LicensesReached},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
     invoice::{BalanceTransaction, DunningSchedule, DunningStep, LinesEdit, SyncTold},
@@ -187,6 +187,9 @@ pub enum Body {
     /// `subscription.grouped_cost_exceeded` (subscriptions 8.3)
     #[serde(rename = "subscription.grouped_cost_exceeded")]
     GroupedCostExceeded(Box<GroupsExceeded>),
+    /// `subscription.license_balance_threshold_reached` (subscriptions 7.6)
+    #[serde(rename = "subscription.license_balance_threshold_reached")]
+    LicenseBalanceThresholdReached(Box<LicensesReached>),
     /// `subscription.alert_disabled`: an alert on the cost of groups would have to watch too many (subscriptions 8.2).
     #[serde(rename = "subscription.alert_disabled")]
     AlertDisabled(Box<AlertDisabled>),
@@ -353,6 +356,9 @@ pub enum Body {
 
 impl From<GroupsExceeded> for Body {
     fn from(exceeded: GroupsExceeded) -> Self {
+        if exceeded.alert.condition.is_on_licenses() {
+            return Self::LicenseBalanceThresholdReached(Box::new(LicensesReached::of(exceeded)));
+        }
         Self::GroupedCostExceeded(Box::new(exceeded))
     }
 }
@@ -442,6 +448,9 @@ impl Body {
             Self::CostExceeded(_) => "subscription.cost_exceeded",
             Self::SpendExceeded(_) => "subscription.spend_exceeded",
             Self::GroupedCostExceeded(_) => "subscription.grouped_cost_exceeded",
+            Self::LicenseBalanceThresholdReached(_) => {
+                "subscription.license_balance_threshold_reached"
+            }
             Self::AlertDisabled(_) => "subscription.alert_disabled",
             Self::CreditBalanceDepleted(_) => "customer.credit_balance_depleted",
             Self::CreditBalanceDropped(_) => "customer.credit_balance_dropped",

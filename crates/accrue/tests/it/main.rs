@@ -85,6 +85,7 @@ mod invoicing_cycles;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;
+mod license_alerts;
 mod license_pool_changes;
 mod license_pools;
 mod license_prices;

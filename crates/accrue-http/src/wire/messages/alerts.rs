@@ -6,7 +6,9 @@ use serde::Serialize;
 use crate::{
     shape::{Moment, Word},
     wire::{
-        alerts::{self, Alert, AlertMetric, AlertPlan, AlertType, SubscriptionMinified},
+        alerts::{
+            self, Alert, AlertLicenseType, AlertMetric, AlertPlan, AlertType, SubscriptionMinified,
+        },
         customers::CustomerMinified,
         price_filters::PriceFilter,
     },
@@ -26,6 +28,7 @@ pub(super) struct AlertConfiguration {
     subscription: Option<SubscriptionMinified>,
     metric: Option<AlertMetric>,
     currency: Option<PricingUnit>,
+    license_type: Option<AlertLicenseType>,
     grouping_keys: Option<Vec<PropertyName>>,
     price_filters: Option<Vec<PriceFilter>>,
     threshold_overrides: Option<Vec<Override>>,
@@ -57,6 +60,14 @@ pub(super) struct Group<'a> {
     group_values: &'a [String],
     amount_threshold: String,
     evaluated_amount: String,
+}
+
+/// A license that has drawn a threshold's part of its pool.
+#[derive(Debug, Serialize)]
+pub(super) struct License {
+    external_license_id: String,
+    license_type_id: String,
+    threshold_percentage: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -94,6 +105,7 @@ impl AlertConfiguration {
             subscription: of.subscription,
             metric: of.metric,
             currency: of.currency,
+            license_type: of.license_type,
             grouping_keys: of.grouping_keys,
             price_filters: of.price_filters,
             threshold_overrides: overrides,
@@ -112,6 +124,16 @@ impl<'a> Group<'a> {
             group_values: &group.group_values,
             amount_threshold: group.threshold.to_string(),
             evaluated_amount: group.value_after.to_string(),
+        }
+    }
+}
+
+impl License {
+    pub(super) fn of(reached: &alert::LicenseReached) -> Self {
+        Self {
+            external_license_id: reached.external_license_id.to_string(),
+            license_type_id: reached.license_type_id.to_string(),
+            threshold_percentage: reached.threshold.to_string(),
         }
     }
 }

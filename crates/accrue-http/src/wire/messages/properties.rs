@@ -10,7 +10,7 @@ use accrue::{
 use serde::Serialize;
 
 use super::{
-    alerts::{AlertConfiguration, Group, Span},
+    alerts::{AlertConfiguration, Group, License, Span},
     dunning::{Schedule, Step},
     previous::PreviousFields,
 };
@@ -88,6 +88,12 @@ pub(super) enum Properties<'a> {
         alert_configuration: AlertConfiguration,
         grouping_keys: &'a [PropertyName],
         groups: Vec<Group<'a>>,
+        #[serde(flatten)]
+        timeframe: Span,
+    },
+    LicensesReached {
+        alert_configuration: AlertConfiguration,
+        licenses: Vec<License>,
         #[serde(flatten)]
         timeframe: Span,
     },
@@ -302,6 +308,11 @@ impl<'a> Properties<'a> {
                 alert_configuration: AlertConfiguration::of(&of.alert, related),
                 grouping_keys: of.alert.condition.grouping_keys(),
                 groups: of.groups.iter().map(Group::of).collect(),
+                timeframe: Span::of(of.timeframe),
+            },
+            Body::LicenseBalanceThresholdReached(of) => Self::LicensesReached {
+                alert_configuration: AlertConfiguration::of(&of.alert, related),
+                licenses: of.licenses.iter().map(License::of).collect(),
                 timeframe: Span::of(of.timeframe),
             },
             Body::AlertDisabled(of) => Self::AlertDisabled {

@@ -1,4 +1,4 @@
-//! Groups that alerts watch in a billing period: how many there are, and which thresholds have fired for each
+//! Groups that alerts watch in a period: how many there are, and which thresholds have fired for each
 //! (`docs/decisions/alerts-by-group.md`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,39 +10,45 @@ use crate::{
     engine::kernel::{Guard, Transaction},
     limits,
     meter::{CellHash, CellId, InGroup},
-    period::{BillingPeriod, Watches},
+    period::{Periods, Watches},
     rating::GroupValues,
     schema::{self, AlertGroupCount, AlertGroupEntry, CustomerHead, Slot},
     store::Key,
 };
 
-/// Names the rows that tell of the groups of a billing period that events are in.
+/// Names the rows that tell of the groups that events are in, of the periods that share an instant with billing periods.
 pub(super) fn keys(
     account: &AccountId,
     id: SubscriptionId,
-    start: Timestamp,
+    billing: &[Timeframe],
     watches: &Watches,
     touched: Option<&Touched>,
 ) -> Vec<Key> {
-    let counts = watches.alerts().map(|alert| schema::alert_group_count(account, id, start, alert));
-    let counts = counts.map(|slot| slot.key().clone());
     let groups = touched.map(|touched| groups_of(watches, touched)).unwrap_or_default();
-    let groups = groups.iter().map(|(alert, of)| group(account, (id, start), *alert, of));
-    counts.chain(groups.map(|slot| slot.key().clone())).collect()
+    let mut keys = Vec::new();
+    for (alert, period) in watches.periods_in(billing.iter().copied()) {
+        let start = period.start();
+        keys.push(schema::alert_group_count(account, id, start, alert).key().clone());
+        let own = groups.iter().filter(|(of, _)| *of == alert);
+        keys.extend(own.map(|(_, of)| group(account, (id, start), alert, of).key().clone()));
+    }
+    keys
 }
 
-/// Reads the groups of each alert in a billing period: of those that events are in, or else of all, what has fired.
+/// Reads the groups of each alert in its periods that share an instant with billing periods: of those that events are in,
+/// or else of all, what has fired.
 pub(super) async fn load(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
-    (id, period): (SubscriptionId, Timeframe),
+    (id, billing): (SubscriptionId, &[Timeframe]),
     watches: &Watches,
     touched: Option<&Touched>,
-) -> Result<BTreeMap<AlertId, WatchedGroups>, Error> {
-    let (account, start) = (tx.account, period.start());
+) -> Result<BTreeMap<(AlertId, Timestamp), WatchedGroups>, Error> {
+    let account = tx.account;
     let touched = touched.map(|touched| groups_of(watches, touched));
     let mut found = BTreeMap::new();
-    for alert in watches.alerts() {
+    for (alert, period) in watches.periods_in(billing.iter().copied()) {
+        let start = period.start();
         let count = guard.get(tx, &schema::alert_group_count(account, id, start, alert)).await?;
         let entries: Vec<AlertGroupEntry> = match &touched {
             Some(touched) => {
@@ -61,26 +67,25 @@ pub(super) async fn load(
         let fired: BTreeMap<GroupValues, Fired> =
             entries.into_iter().map(|of| (of.values, of.fired)).collect();
         let count = count.map_or(0, |of| of.groups);
-        found.insert(alert, WatchedGroups::new(count, fired));
+        found.insert((alert, start), WatchedGroups::new(count, fired));
     }
     Ok(found)
 }
 
-/// Writes what has moved of the groups of a billing period.
+/// Writes what has moved of the groups that alerts watch.
 pub(super) fn save(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
-    id: SubscriptionId,
-    billing: &BillingPeriod,
+    periods: &Periods,
 ) -> Result<(), Error> {
-    let start = billing.timeframe.start();
-    for (alert, groups) in &billing.groups {
+    let id = periods.subscription_id;
+    for ((alert, start), groups) in &periods.groups {
         if groups.count_has_moved {
-            let slot = schema::alert_group_count(tx.account, id, start, *alert);
+            let slot = schema::alert_group_count(tx.account, id, *start, *alert);
             guard.put(tx, &slot, &AlertGroupCount { groups: groups.count })?;
         }
         for (values, fired) in groups.moved() {
-            let slot = group(tx.account, (id, start), *alert, values);
+            let slot = group(tx.account, (id, *start), *alert, values);
             let (values, fired) = (values.clone(), fired.clone());
             guard.put(tx, &slot, &AlertGroupEntry { values, fired })?;
         }

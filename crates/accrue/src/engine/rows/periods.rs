@@ -107,9 +107,9 @@ pub(in crate::engine) fn period_keys(
         let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
         let unknown = alerts.iter().filter(unknown);
         keys.extend(unknown.map(|alert| state(alert).key().clone()));
-        let watched = wanted.watched_groups.into_iter();
-        keys.extend(watched.flat_map(|of| alert_groups::keys(account, id, start, of, touched)));
     }
+    let watched = wanted.watched_groups.into_iter();
+    keys.extend(watched.flat_map(|of| alert_groups::keys(account, id, billing, of, touched)));
     keys
 }
 
@@ -176,15 +176,14 @@ pub(in crate::engine) async fn periods_of(
             };
             fired.insert(alert.id, known);
         }
-        let mut of = BillingPeriod::new(*period, fired);
-        of.groups = alert_groups::load(tx, &guard, (id, *period), &watched_groups, touched).await?;
-        periods.push(of);
+        periods.push(BillingPeriod::new(*period, fired));
     }
+    let groups = alert_groups::load(tx, &guard, (id, billing), &watched_groups, touched).await?;
     let mut periods = Periods::new(id, version.priced_of(entry).meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     periods.watched = Some(entry.subscription.source()).filter(|source| !source.is_own());
     periods.threshold = threshold.cloned();
-    periods.watched_groups = watched_groups;
+    (periods.watched_groups, periods.groups) = (watched_groups, groups);
     if let Some(card) = card {
         periods.rate(&card, at);
     }
@@ -276,7 +275,6 @@ pub(in crate::engine) async fn save_periods(
             let fired = billing.fired.get(alert).cloned().unwrap_or_default();
             save_fired(tx, guard, of(alert), billing.timeframe.end(), fired).await?;
         }
-        alert_groups::save(tx, guard, id, billing)?;
         // Of an alert that has not fired it is to be known here too.
         for (alert, fired) in billing.fired.iter().filter(|_| has_moved) {
             let (_, start, _) = of(alert);
@@ -286,7 +284,7 @@ pub(in crate::engine) async fn save_periods(
             }
         }
     }
-    Ok(())
+    alert_groups::save(tx, guard, periods)
 }
 
 /// Writes which thresholds of an alert have fired in a billing period.

@@ -68,7 +68,7 @@ async fn count_groups(
     periods: &mut Periods,
     effects: &mut Effects,
 ) -> Result<(), Error> {
-    if periods.watched_groups.is_empty() {
+    if !periods.watched_groups.need_meters() {
         return Ok(());
     }
     let card = rows::prices::card(tx, entry).await?;

@@ -162,7 +162,7 @@ pub(in crate::engine) async fn summed_groups(
     timeframe: Timeframe,
     watched: &Watches,
 ) -> Result<KnownGroups, Error> {
-    if watched.is_empty() {
+    if !watched.need_meters() {
         return Ok(KnownGroups::new());
     }
     let meters = rows::metrics::meters(tx).await?.only_divided(&watched.parts());

@@ -2,7 +2,7 @@
 
 use accrue::{
     AlertId, CustomerId, Decimal, PriceId, PricingUnit, Timeframe,
-    alert::{Alert, Cause, Exceeded, GroupsExceeded, NewAlert},
+    alert::{Alert, Cause, Exceeded, GroupsExceeded, LicensesReached, NewAlert},
     cost::{Cost, CostQuery},
     metric::Metric,
     plan::{Plan, PlanPrice},
@@ -201,6 +201,7 @@ pub(crate) fn described(body: &Body) -> Option<String> {
         | Body::CreditBalanceDepleted(crossed)
         | Body::CreditBalanceRecovered(crossed) => Some(credited::describe(crossed)),
         Body::GroupedCostExceeded(exceeded) => Some(describe_groups(exceeded)),
+        Body::LicenseBalanceThresholdReached(reached) => Some(describe_licenses(reached)),
         Body::AlertDisabled(of) => {
             Some(format!("disabled: {} groups, at most {}", of.cardinality, of.cardinality_limit))
         }
@@ -211,21 +212,38 @@ pub(crate) fn described(body: &Body) -> Option<String> {
 fn describe_groups(exceeded: &GroupsExceeded) -> String {
     let groups = exceeded.groups.iter().map(|of| {
         assert_eq!(Some(&of.threshold), of.thresholds.last());
-        let thresholds: Vec<_> = of.thresholds.iter().map(Decimal::to_string).collect();
-        let before = of.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
-        let (group, after) = (of.group_values.join("/"), &of.value_after);
-        format!("{group} {}: {before} -> {after}", thresholds.join(" "))
+        let values = (of.value_before.as_ref(), &of.value_after);
+        crossed(&of.group_values.join("/"), &of.thresholds, values)
     });
     let groups: Vec<_> = groups.collect();
     format!("{} by {}", groups.join(", "), cause(&exceeded.cause))
 }
 
+fn describe_licenses(reached: &LicensesReached) -> String {
+    let licenses = reached.licenses.iter().map(|of| {
+        assert_eq!(Some(&of.threshold), of.thresholds.last());
+        let values = (of.value_before.as_ref(), &of.value_after);
+        crossed(of.external_license_id.as_str(), &of.thresholds, values)
+    });
+    let licenses: Vec<_> = licenses.collect();
+    format!("{} by {}", licenses.join(", "), cause(&reached.cause))
+}
+
+/// What somebody has crossed, with the values before and after.
+fn crossed(
+    who: &str,
+    thresholds: &[Decimal],
+    (before, after): (Option<&Decimal>, &Decimal),
+) -> String {
+    let thresholds: Vec<_> = thresholds.iter().map(Decimal::to_string).collect();
+    let before = before.map_or("none".to_owned(), Decimal::to_string);
+    format!("{who} {}: {before} -> {after}", thresholds.join(" "))
+}
+
 fn describe(exceeded: &Exceeded) -> String {
     let kind = exceeded.alert.condition.alert_type().trim_end_matches("_exceeded");
-    let thresholds: Vec<_> = exceeded.thresholds.iter().map(Decimal::to_string).collect();
-    let before = exceeded.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
-    let (after, cause) = (&exceeded.value_after, cause(&exceeded.cause));
-    format!("{kind} {}: {before} -> {after} by {cause}", thresholds.join(" "))
+    let values = (exceeded.value_before.as_ref(), &exceeded.value_after);
+    format!("{} by {}", crossed(kind, &exceeded.thresholds, values), cause(&exceeded.cause))
 }
 
 /// What made an alert fire.

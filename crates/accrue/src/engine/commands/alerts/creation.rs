@@ -22,8 +22,7 @@ pub(super) async fn create_subscription_alert(
     new.check()?;
     stored::require_alerts(tx).await?;
     let mut entry = current::current_subscription(tx, id).await?;
-    stored::check_metric(tx, new).await?;
-    rows::prices::check_filters(tx, new.condition.price_filters()).await?;
+    stored::check_watched(tx, new).await?;
     let siblings = rows::alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
     let subscription = &entry.subscription;
     let scope = Scope::Subscription {
@@ -56,8 +55,7 @@ pub(super) async fn create_plan_alert(
     let version = version.unwrap_or(plan.version);
     let PlanVersionEntry { alerts, prices, .. } =
         rows::plans::plan_version(tx, plan.id, version).await?;
-    stored::check_metric(tx, new).await?;
-    rows::prices::check_filters(tx, new.condition.price_filters()).await?;
+    stored::check_watched(tx, new).await?;
     let siblings = rows::alerts::of_plan(tx, &alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };

@@ -68,8 +68,14 @@ pub(super) async fn alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert
     Ok(entry.alert)
 }
 
-/// Checks that the metric of a new alert can be watched.
-pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Result<(), Error> {
+/// Checks that what a new alert names is there, and can be watched.
+pub(super) async fn check_watched(tx: &mut Transaction<'_>, new: &NewAlert) -> Result<(), Error> {
+    rows::prices::check_filters(tx, new.condition.price_filters()).await?;
+    if let NewCondition::LicenseBalanceThresholdReached { license_type_id: Some(id) } =
+        new.condition
+    {
+        return rows::licenses::license_type(tx, id).await.map(drop);
+    }
     let NewCondition::UsageExceeded { metric_id } = new.condition else { return Ok(()) };
     let metric = rows::metrics::metric(tx, metric_id).await?;
     if metric.status == MetricStatus::Archived {

@@ -1,0 +1,80 @@
+//! Pools of licenses that alerts watch: how much of each its license has drawn (`docs/decisions/pools-are-groups.md`).
+
+use std::collections::BTreeSet;
+
+use super::{GroupValues, RateCard, Used, interval::RatedInterval};
+use crate::{Decimal, LicenseTypeId, Timeframe, alert::LicenseGroup, meter::InGroup, usage::Total};
+
+/// Usage that draws from pools which an alert watches.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchedPools {
+    drawing: Vec<RatedInterval>,
+}
+
+impl RateCard {
+    /// Returns the pools that an alert watches: those of the licenses of a type, or of all types.
+    pub(crate) fn watched_pools(&self, license_type: Option<LicenseTypeId>) -> WatchedPools {
+        let drawing = self.intervals.iter().filter(|of| {
+            let own = of.license_type();
+            own.is_some() && (license_type.is_none() || own == license_type)
+        });
+        WatchedPools { drawing: drawing.cloned().collect() }
+    }
+}
+
+impl WatchedPools {
+    /// Returns the periods of the pools that share an instant with a billing period.
+    pub(crate) fn periods_in(&self, billing: Timeframe) -> impl Iterator<Item = Timeframe> {
+        self.drawing.iter().flat_map(move |of| of.periods_in(billing))
+    }
+
+    /// Returns the license whose usage something is added to; none where that draws from no pool.
+    pub(crate) fn group_of(&self, place: InGroup<'_>) -> Option<GroupValues> {
+        let (id, values) = place.group?;
+        let mut drawing = self.drawing.iter();
+        let of = drawing.find(|of| of.groups().is_some_and(|own| own.id == id))?;
+        of.license_of(values)
+    }
+
+    /// Returns the licenses that have usage, of those that were read.
+    pub(crate) fn groups_in(&self, total: &Total) -> BTreeSet<GroupValues> {
+        let known = self.drawing.iter().flat_map(|of| {
+            let groups = of.groups().and_then(|own| total.groups.known.get(&own.id));
+            groups.into_iter().flatten().filter_map(|(values, _)| of.license_of(values))
+        });
+        known.collect()
+    }
+
+    /// Returns how much a license has drawn from its pool of a period, in percent: of several pools the greatest part;
+    /// none where it has no usage there.
+    pub(crate) fn drawn(
+        &self,
+        period: Timeframe,
+        group: &GroupValues,
+        used: &Used<'_>,
+    ) -> Option<Decimal> {
+        let total = used(period, period.end())?;
+        let drawn = self.drawing.iter().filter_map(|of| {
+            let own = of.groups().filter(|_| of.periods_in(period).contains(&period))?;
+            let groups = total.groups.known.get(&own.id)?;
+            let mut groups =
+                groups.iter().filter(|(values, _)| of.license_of(values).as_ref() == Some(group));
+            let (values, cells) = groups.next()?;
+            of.pools.as_ref()?.of(period).drawn(&own.group(values, cells))
+        });
+        drawn.max()
+    }
+}
+
+impl RatedInterval {
+    /// Returns the type of the licenses whose pools its usage draws from.
+    fn license_type(&self) -> Option<LicenseTypeId> {
+        Some(self.pools.as_ref()?.key().license_type)
+    }
+
+    /// Returns the license whose usage is in a group, as alerts tell it; none of usage while no license was active.
+    fn license_of(&self, values: &[Option<String>]) -> Option<GroupValues> {
+        let [.., Some(name), Some(license)] = values else { return None };
+        Some(LicenseGroup::values(self.license_type()?, name, license))
+    }
+}
