@@ -40,7 +40,7 @@ impl NewAlert {
     /// let thresholds = Thresholds::new([Decimal::from(100)])?;
     /// let alert = NewAlert::grouped_cost_exceeded([PropertyName::parse("team")?], usd, thresholds);
     /// assert!(alert.threshold_overrides.is_empty());
-    /// # Ok::<(), accrue::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn grouped_cost_exceeded(

@@ -16,7 +16,7 @@ use crate::{Decimal, Error, PropertyName, limits, text::json_bytes};
 ///     thresholds: Some(Thresholds::new([Decimal::from(200)])?),
 /// };
 /// let silent = ThresholdOverride { thresholds: None, ..of_team };
-/// # Ok::<(), accrue::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThresholdOverride {

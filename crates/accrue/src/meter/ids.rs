@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::{Meter, Values};
-use crate::{AlertId, MetricId};
+use crate::MetricId;
 
 /// Id of a meter, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,9 +63,9 @@ impl CellHash {
         Self(id_of(meter.as_bytes(), values.iter().map(Option::as_deref)))
     }
 
-    /// Names a group of what an alert watches by the alert and its values.
-    pub(crate) fn of_watched(alert: AlertId, values: &[String]) -> Self {
-        Self(id_of(alert.as_bytes(), values.iter().map(|value| Some(value.as_str()))))
+    /// Names a group of what an alert watches by its values.
+    pub(crate) fn of_watched(values: &[String]) -> Self {
+        Self(id_of(&[0; 16], values.iter().map(|value| Some(value.as_str()))))
     }
 
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {

@@ -92,6 +92,13 @@ impl Periods {
         }
     }
 
+    /// Says in which billing periods alerts may fire.
+    pub(crate) fn judge_only(&mut self, is_judged: impl Fn(Timeframe) -> bool) {
+        for billing in &mut self.billing {
+            billing.is_judged = is_judged(billing.timeframe);
+        }
+    }
+
     /// Tells whether somebody asks what the usage costs.
     pub(crate) fn are_rated(&self) -> bool {
         !self.draws_in.is_empty() || self.are_costs_watched()

@@ -222,3 +222,18 @@ fn backfills_and_amendments_move_groups_as_other_figures() {
     priced.of_teams(&[("ml", "4"), ("ml", "10")]);
     assert_eq!(priced.told(), ["ml 20: 10 -> 20 by event ml110"]);
 }
+
+#[test]
+fn subscriptions_8_2_6_one_that_is_made_late_knows_what_was_used_in_the_period_before() {
+    let priced = metered();
+    priced.by_team("a", "30", "ml", "eu");
+    priced.fixture.set("2026-04-10T13:00:00Z");
+    priced.fixture.tick();
+    priced.fixture.messages();
+    priced.alert(by_keys(&["team"], &["20", "40"]));
+    assert_eq!(priced.told(), NOTHING, "this period has no usage");
+    let mut late = with("late", "15", &[("team", "ml")]);
+    late.timestamp = at("2026-04-10T11:00:00Z");
+    priced.ingest_all([late]);
+    assert_eq!(priced.told(), ["ml 40: 30 -> 45 by event late"]);
+}

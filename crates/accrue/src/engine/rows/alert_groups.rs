@@ -107,5 +107,5 @@ fn group(
     alert: AlertId,
     values: &GroupValues,
 ) -> Slot<AlertGroupEntry, CustomerHead> {
-    schema::alert_group(account, id, start, alert, CellHash::of_watched(alert, values))
+    schema::alert_group(account, id, start, alert, CellHash::of_watched(values))
 }

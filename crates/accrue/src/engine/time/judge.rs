@@ -16,7 +16,7 @@ use crate::{
     },
     limits,
     meter::Source,
-    period::{Change, Effects, Periods, judged_at_once},
+    period::{Change, Effects, Periods, judged_at_once, oldest_judged},
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
@@ -45,12 +45,17 @@ pub(in crate::engine) async fn judge_watched(
     if !rows::account::had_alerts(tx, at).await? {
         return Ok(false);
     }
-    let mut billing = judged_at_once(&entry.subscription, at);
-    billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
+    let mut judged = judged_at_once(&entry.subscription, at);
+    judged.extend(used_meanwhile(tx, entry, &judged, at).await?);
+    let mut billing = judged.clone();
+    if alert.condition.is_on_groups() {
+        billing.splice(..0, judged_by_events(tx, &entry.subscription, &judged, at));
+    }
     let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
     let mut uncounted = Effects::default();
     count_groups(tx, entry, &mut periods, &mut uncounted).await?;
+    periods.judge_only(|period| judged.contains(&period));
     let customer_id = entry.subscription.customer_id;
     let uncounted = effects::tell(tx, customer_id, uncounted, at).await?;
     let change = Change::Watched { cause };
@@ -99,6 +104,23 @@ async fn count_groups(
         }
     }
     Ok(())
+}
+
+/// Returns the billing periods before those that are judged at once in which events may still fire something: what they
+/// find there has to be counted too.
+fn judged_by_events(
+    tx: &Transaction<'_>,
+    subscription: &Subscription,
+    judged: &[Timeframe],
+    at: Timestamp,
+) -> Vec<Timeframe> {
+    let oldest = oldest_judged(subscription, at);
+    let since = rows::account::oldest_open(tx).max(oldest);
+    let until = judged.first().map_or(at, |first| first.start());
+    let grid = subscription.periods();
+    let between = Timeframe::new(since, until).into_iter();
+    let periods = between.flat_map(|of| grid.overlapping(of));
+    periods.filter(|period| oldest <= period.start()).collect()
 }
 
 /// Returns the billing period after those that are judged, where it was used already: the process

@@ -65,7 +65,7 @@ pub(in crate::engine) async fn count_earlier_usage(
     keep_watched(tx, entry, &alerts).await?;
     sum_anew(tx, entry, &mut periods, SummedBy::All).await?;
     periods::rate_periods(tx, entry, &mut periods, now).await?;
-    judge_only(&mut periods, |period| judged.contains(&period));
+    periods.judge_only(|period| judged.contains(&period));
     let draw_downs = periods.draw_downs_since(&nothing);
     let cause = Cause::Subscription { subscription_id: entry.subscription.id };
     let change = Change::Watched { cause: &cause };
@@ -151,7 +151,7 @@ async fn judge_usage(
         let guard = tx.guard(after.subscription.customer_id).await?;
         drop_states(tx, &guard, &periods, &next)?;
     }
-    judge_only(&mut next, |period| judged.contains(&period));
+    next.judge_only(|period| judged.contains(&period));
     let Subscription { id: subscription_id, customer_id, .. } = after.subscription;
     let cause = Cause::Subscription { subscription_id };
     let next = Change::Next { next: Box::new(next), cause: &cause };
@@ -239,7 +239,7 @@ async fn count_periods(
         }
     }
     periods::rate_periods(tx, before, &mut periods, at).await?;
-    judge_only(&mut next, is_judged);
+    next.judge_only(is_judged);
     let next = Change::Next { next: Box::new(next), cause: correction.cause };
     let told = periods::advance(tx, customer_id, &mut periods, next, at).await?;
     told.note(&mut entry);
@@ -484,10 +484,4 @@ pub(in crate::engine) fn moved_by(
 
 fn in_order(periods: impl IntoIterator<Item = Timeframe>) -> Vec<Timeframe> {
     periods.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-fn judge_only(periods: &mut Periods, is_judged: impl Fn(Timeframe) -> bool) {
-    for billing in &mut periods.billing {
-        billing.is_judged = is_judged(billing.timeframe);
-    }
 }
