@@ -1,13 +1,15 @@
 //! Pools of licenses where licenses and events change: what was drawn before follows (subscriptions 7.4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use accrue::{
     IdempotencyKey, PropertyName,
+    alert::NewAlert,
     backfill::NewBackfill,
     cost::CostQuery,
     subscription::{PlanChange, UsageCustomers},
     usage::{Amendment, Event, PropertyValue},
+    webhook::Body,
 };
 
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
     licenses::START,
     support::{
         credited::CREDITS,
-        fixture::{at, block_on, external, number, run},
+        fixture::{at, block_on, external, number, run, thresholds},
         priced::{between, unit},
     },
 };
@@ -152,10 +154,13 @@ fn subscriptions_7_4_what_a_preview_tells_is_what_happens() {
     assert_eq!(of.left(), "1000: 1000, 0");
 }
 
-/// What the events of a story cost, told anew: by license and month.
-fn charged(events: &[Event], windows: &[(String, String, String)]) -> i64 {
+/// A license of a story: its name, its first day, and the first one after it.
+type Window = (String, String, String);
+
+/// What each license of a story has used in a month, told anew from its events, and what was used by no license.
+fn used(events: &[Event], windows: &[Window]) -> (BTreeMap<(usize, String), i64>, i64) {
     let mut of_license = BTreeMap::<(usize, String), i64>::new();
-    let mut charged = 0;
+    let mut others = 0;
     for event in events {
         let property = |name: &str| event.properties.get(&PropertyName::parse(name).unwrap());
         let Some(PropertyValue::Number(n)) = property("n") else { continue };
@@ -168,10 +173,44 @@ fn charged(events: &[Event], windows: &[(String, String, String)]) -> i64 {
         });
         match active {
             Some(place) => *of_license.entry((place, day[..7].to_owned())).or_default() += n,
-            None => charged += n,
+            None => others += n,
         }
     }
-    charged + of_license.values().map(|n| (n - 100).max(0)).sum::<i64>()
+    (of_license, others)
+}
+
+/// What the events of a story cost.
+fn charged(events: &[Event], windows: &[Window]) -> i64 {
+    let (of_license, others) = used(events, windows);
+    others + of_license.values().map(|n| (n - 100).max(0)).sum::<i64>()
+}
+
+/// The percents of its pool that an alert watches of each license.
+const WATCHED: [i64; 3] = [25, 60, 100];
+
+/// Which percents each license has crossed, as a step of a story tells: of those months that are judged, and once.
+fn crossed(
+    (before, after): (&[Event], &[Event]),
+    windows: (&[Window], &[Window]),
+    fired: &mut BTreeSet<(usize, String, i64)>,
+) -> BTreeSet<(String, i64)> {
+    let is_license = windows.0 != windows.1;
+    let known = used(before, windows.0).0;
+    let mut told = BTreeSet::new();
+    for ((license, month), now) in used(after, windows.1).0 {
+        // A change of licenses judges the present month alone: one that is over is told of what events bring.
+        if is_license && month != "2026-04" {
+            continue;
+        }
+        let earlier = known.get(&(license, month.clone()));
+        for percent in WATCHED {
+            let is_crossed = percent <= now && earlier.is_none_or(|of| *of < percent);
+            if is_crossed && fired.insert((license, month.clone(), percent)) {
+                told.insert((windows.1[license].0.clone(), percent));
+            }
+        }
+    }
+    told
 }
 
 #[test]
@@ -189,9 +228,15 @@ fn subscriptions_7_4_whatever_comes_in_whatever_order_costs_what_it_costs_anew()
             (state >> 33) % most
         };
         let date = |day: u64| format!("2026-{:02}-{:02}", 3 + day / 31, day % 31 + 1);
-        let (mut events, mut windows) = (Vec::new(), Vec::<(String, String, String)>::new());
-        let mut ids = Vec::new();
+        let (mut events, mut windows) = (Vec::new(), Vec::<Window>::new());
+        let (mut ids, mut fired) = (Vec::new(), BTreeSet::new());
+        let on_pools = WATCHED.map(|of| of.to_string());
+        let on_pools = thresholds(&on_pools.each_ref().map(String::as_str));
+        let on_pools = NewAlert::license_balance_threshold_reached(None, on_pools);
+        run(of.fixture.account.create_subscription_alert(of.subscription.id, on_pools)).unwrap();
+        of.fixture.messages();
         for step in 0..60_u64 {
+            let before = (events.clone(), windows.clone());
             let name = ["alice", "bob", "carol", "dave"][usize::try_from(draw(4)).unwrap()];
             match draw(6) {
                 0 => {
@@ -240,6 +285,19 @@ fn subscriptions_7_4_whatever_comes_in_whatever_order_costs_what_it_costs_anew()
             let expect = charged(&events, &windows);
             let left = 100_000 - expect;
             assert_eq!(of.left(), format!("{left}: {left}, 0"), "seed {seed}, step {step}");
+            let expect = crossed((&before.0, &events), (&before.1, &windows), &mut fired);
+            let mut told = BTreeSet::new();
+            for message in of.fixture.drain() {
+                let Body::LicenseBalanceThresholdReached(of) = message.body else { continue };
+                for license in of.licenses {
+                    let name = license.external_license_id.to_string();
+                    let thresholds = license.thresholds.into_iter();
+                    told.extend(
+                        thresholds.map(|of| (name.clone(), of.to_string().parse().unwrap())),
+                    );
+                }
+            }
+            assert_eq!(told, expect, "seed {seed}, step {step}");
         }
         let query = CostQuery {
             currency: Some(unit(CREDITS)),
@@ -248,6 +306,7 @@ fn subscriptions_7_4_whatever_comes_in_whatever_order_costs_what_it_costs_anew()
         };
         let cost = of.fixture.cost(&of.subscription, &query).subtotal;
         assert_eq!(cost.to_string(), charged(&events, &windows).to_string(), "seed {seed}");
+        assert!(fired.len() > 3, "seed {seed} tells of too little");
     }
 }
 
