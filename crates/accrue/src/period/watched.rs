@@ -7,7 +7,7 @@ use crate::{
     AlertId, Decimal, Timeframe, Timestamp,
     alert::{Alert, AlertDisabled, Cause, GroupExceeded, GroupsExceeded, WatchedGroups},
     limits,
-    meter::{InGroup, MeterId},
+    meter::{InGroup, MeterId, Values},
     rating::{GroupValues, RateCard, Watched, WatchedPrices},
     usage::Reading,
 };
@@ -105,6 +105,15 @@ impl Watches {
             watched.flat_map(move |(id, of)| of.periods_in(billing).into_iter().map(|of| (*id, of)))
         });
         all.collect()
+    }
+
+    /// Returns the groups of meters that the groups of alerts are made of: an event may be in some of them alone.
+    pub(crate) fn parts_of<'g>(
+        &'g self,
+        groups: impl IntoIterator<Item = &'g (AlertId, GroupValues)>,
+    ) -> impl Iterator<Item = (MeterId, Values)> {
+        let groups = groups.into_iter();
+        groups.filter_map(|(alert, of)| Some(self.by_alert.get(alert)?.parts_of(of))).flatten()
     }
 
     fn of_alert(&self, alert: AlertId) -> Option<&Watched> {

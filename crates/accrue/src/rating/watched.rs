@@ -138,6 +138,14 @@ impl Watched {
         }
     }
 
+    /// Returns the groups of meters that a group of the alert is made of.
+    pub(crate) fn parts_of(&self, group: &GroupValues) -> Vec<(MeterId, Values)> {
+        match self {
+            Self::Costs(prices) => prices.meters().map(|of| (of.id, of.begin(group))).collect(),
+            Self::Pools(pools) => pools.parts_of(group),
+        }
+    }
+
     /// Returns the groups that have usage, of those that were read.
     pub(crate) fn groups_in(&self, total: &Total) -> BTreeSet<GroupValues> {
         match self {
@@ -330,6 +338,11 @@ impl WatchedMeter {
         own.map(|value| value.clone().unwrap_or_default()).collect()
     }
 
+    /// Returns the values of a group of the alert, as the meter has them before those of a model.
+    fn begin(&self, group: &GroupValues) -> Values {
+        self.combination.iter().cloned().chain(group.iter().cloned().map(Some)).collect()
+    }
+
     /// Returns the figures that a group has, by the groups of a model that has such.
     fn figures<'t>(
         &self,
@@ -337,8 +350,7 @@ impl WatchedMeter {
         group: &GroupValues,
         own: usize,
     ) -> impl Iterator<Item = (&'t Values, &'t GroupCells)> {
-        let mut begin = self.combination.clone();
-        begin.extend(group.iter().cloned().map(Some));
+        let begin = self.begin(group);
         let groups = total.groups.known.get(&self.id);
         let alone = groups.filter(|_| own == 0).and_then(|of| of.get_key_value(&begin));
         let several = groups.filter(|_| own > 0).into_iter().flatten();

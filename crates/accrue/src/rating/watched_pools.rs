@@ -3,7 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::{GroupValues, RateCard, Used, interval::RatedInterval};
-use crate::{Decimal, LicenseTypeId, Timeframe, alert::LicenseGroup, meter::InGroup, usage::Total};
+use crate::{
+    Decimal, LicenseTypeId, Timeframe,
+    alert::LicenseGroup,
+    meter::{InGroup, MeterId, Values},
+    usage::Total,
+};
 
 /// Usage that draws from pools which an alert watches.
 #[derive(Clone, Debug)]
@@ -34,6 +39,18 @@ impl WatchedPools {
         let mut drawing = self.drawing.iter();
         let of = drawing.find(|of| of.groups().is_some_and(|own| own.id == id))?;
         of.license_of(values)
+    }
+
+    /// Returns the groups of meters in which the usage of a license is.
+    pub(super) fn parts_of(&self, group: &GroupValues) -> Vec<(MeterId, Values)> {
+        let [license_type, name, license] = group.as_slice() else { return Vec::new() };
+        let own = self
+            .drawing
+            .iter()
+            .filter(|of| of.license_type().is_some_and(|of| of.to_string() == *license_type));
+        let groups = own.filter_map(RatedInterval::groups);
+        let values = [name, license].map(|value| Some(value.clone()));
+        groups.map(|of| (of.id, of.values(&values))).collect()
     }
 
     /// Returns the licenses that have usage, of those that were read.

@@ -158,6 +158,11 @@ impl Figures {
 }
 
 impl Grouped {
+    /// Returns the values of a group, with those of its combination before its own.
+    pub(crate) fn values(&self, own: &[Option<String>]) -> Values {
+        self.meter.combination().into_iter().chain(own.iter().cloned()).collect()
+    }
+
     /// Returns the quantity of a group to rate.
     pub(crate) fn group(&self, values: &Values, cells: &GroupCells) -> GroupQuantity {
         group(self.keys, values, self.cells_of(values), cells)

@@ -13,7 +13,7 @@ use crate::{
     grouped_alerts::{by_keys, example, instead, with},
     support::{
         fixture::{NOON, at, block_on, external, refused, run, thresholds},
-        priced::{NOTHING, Priced, between, metered, unit},
+        priced::{NOTHING, Priced, between, metered, priced, unit},
     },
 };
 
@@ -236,4 +236,56 @@ fn subscriptions_8_2_6_one_that_is_made_late_knows_what_was_used_in_the_period_b
     late.timestamp = at("2026-04-10T11:00:00Z");
     priced.ingest_all([late]);
     assert_eq!(priced.told(), ["ml 40: 30 -> 45 by event late"]);
+}
+
+#[test]
+fn subscriptions_8_2_2_distinct_values_are_those_of_each_group() {
+    let priced = priced(|fixture, _| {
+        let distinct = fixture.metric("SELECT count(DISTINCT n) FROM events");
+        [fixture.usage_at("1", &distinct)]
+    });
+    priced.alert(by_keys(&["team"], &["1", "2", "3"]));
+    let mut told = Vec::new();
+    for (place, (team, n)) in
+        [("ml", "1"), ("web", "1"), ("ml", "1"), ("ml", "2"), ("web", "1"), ("web", "3")]
+            .into_iter()
+            .enumerate()
+    {
+        told.extend(priced.by_team(&place.to_string(), n, team, "eu"));
+    }
+    let expect = [
+        "ml 1: none -> 1 by event 0",
+        "web 1: none -> 1 by event 1",
+        "ml 2: 1 -> 2 by event 3",
+        "web 2: 1 -> 2 by event 5",
+    ];
+    assert_eq!(told, expect);
+    priced.ingest_all([
+        with("a", "5", &[("team", "ops")]),
+        with("b", "5", &[("team", "ops")]),
+        with("c", "6", &[("team", "ops")]),
+    ]);
+    let together = ["ops 1: none -> 1 by event a", "ops 2: 1 -> 2 by event c"];
+    assert_eq!(priced.told(), together);
+}
+
+#[test]
+fn subscriptions_8_2_2_an_event_that_moves_one_price_leaves_the_others_in_its_group() {
+    let priced = priced(|fixture, _| {
+        let distinct = fixture.metric("SELECT count(DISTINCT region) FROM events");
+        let all = fixture.metric("SELECT count(*) FROM events");
+        [fixture.usage_at("0.05", &distinct), fixture.usage_at("2.5", &all)]
+    });
+    priced.alert(by_keys(&["none"], &["2", "4", "6", "8"]));
+    // Each alone: the last ones move one of two figures of the group.
+    for (key, region) in [("a", &[][..]), ("b", &[("region", "eu")]), ("c", &[]), ("d", &[])] {
+        priced.ingest_all([with(key, "1", region)]);
+    }
+    let expect = [
+        " 2: none -> 2.5 by event a",
+        " 4: 2.5 -> 5.05 by event b",
+        " 6: 5.05 -> 7.55 by event c",
+        " 8: 7.55 -> 10.05 by event d",
+    ];
+    assert_eq!(priced.told(), expect);
 }

@@ -1,7 +1,7 @@
 //! Groups that alerts watch in a period: how many there are, and which thresholds have fired for each
 //! (`docs/decisions/alerts-by-group.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::period_groups::Touched;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     alert::{Fired, WatchedGroups},
     engine::kernel::{Guard, Transaction},
     limits,
-    meter::{CellHash, CellId, InGroup},
+    meter::CellHash,
     period::{Periods, Watches},
     rating::GroupValues,
     schema::{self, AlertGroupCount, AlertGroupEntry, CustomerHead, Slot},
@@ -24,7 +24,7 @@ pub(super) fn keys(
     watches: &Watches,
     touched: Option<&Touched>,
 ) -> Vec<Key> {
-    let groups = touched.map(|touched| groups_of(watches, touched)).unwrap_or_default();
+    let groups = touched.map(|touched| touched.watched(watches)).unwrap_or_default();
     let mut keys = Vec::new();
     for (alert, period) in watches.periods_in(billing.iter().copied()) {
         let start = period.start();
@@ -45,7 +45,7 @@ pub(super) async fn load(
     touched: Option<&Touched>,
 ) -> Result<BTreeMap<(AlertId, Timestamp), WatchedGroups>, Error> {
     let account = tx.account;
-    let touched = touched.map(|touched| groups_of(watches, touched));
+    let touched = touched.map(|touched| touched.watched(watches));
     let mut found = BTreeMap::new();
     for (alert, period) in watches.periods_in(billing.iter().copied()) {
         let start = period.start();
@@ -91,14 +91,6 @@ pub(super) fn save(
         }
     }
     Ok(())
-}
-
-/// Returns the groups of alerts that events are in.
-fn groups_of(watches: &Watches, touched: &Touched) -> BTreeSet<(AlertId, GroupValues)> {
-    watches.groups_of(touched.groups.iter().map(|((meter, values), id)| InGroup {
-        cell: CellId::Cell(*id),
-        group: Some((*meter, values)),
-    }))
 }
 
 fn group(

@@ -1,16 +1,16 @@
 //! Groups of a stretch of a subscription's life: what each adds up to, and what prices make of all of them
 //! (`docs/decisions/groups-move-alone.md`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    AccountId, CustomerId, Error, SubscriptionId, Timeframe,
+    AccountId, AlertId, CustomerId, Error, SubscriptionId, Timeframe,
     engine::kernel::{Guard, Transaction},
     limits,
-    meter::{CellHash, MeterId, SumId, Values},
-    period::{PeriodState, Periods},
+    meter::{CellHash, CellId, InGroup, MeterId, SumId, Values},
+    period::{PeriodState, Periods, Watches},
     price::GroupSum,
-    rating::RateCard,
+    rating::{GroupValues, RateCard},
     schema::{self, CustomerHead, GroupSumsEntry, GroupTotalEntry, Slot},
     store::Key,
     subscription::PeriodKey,
@@ -41,6 +41,26 @@ impl Touched {
             touched.only_rises &= reading.amount.only_rises();
         }
         touched
+    }
+
+    /// Adds what the groups of alerts that events are in are made of, beside what the events are in.
+    pub(in crate::engine) fn with_watched(mut self, watches: &Watches) -> Self {
+        if watches.is_empty() {
+            return self;
+        }
+        for (meter, values) in watches.parts_of(&self.watched(watches)) {
+            let id = CellHash::of_group(meter, &values);
+            self.groups.entry((meter, values)).or_insert(id);
+        }
+        self
+    }
+
+    /// Returns the groups of alerts that events are in.
+    pub(super) fn watched(&self, watches: &Watches) -> BTreeSet<(AlertId, GroupValues)> {
+        watches.groups_of(self.groups.iter().map(|((meter, values), id)| InGroup {
+            cell: CellId::Cell(*id),
+            group: Some((*meter, values)),
+        }))
     }
 
     /// Tells whether there are none.

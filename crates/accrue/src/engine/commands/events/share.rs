@@ -315,7 +315,8 @@ impl<'a> Share<'a> {
             alerts: watching.cloned().collect(),
             draws_in: credits.drawn_by(priced, moves),
             threshold: threshold(terms, &billing, now),
-            touched: Touched::by(readings.flatten(), &terms.grouped()),
+            touched: Touched::by(readings.flatten(), &terms.grouped())
+                .with_watched(&terms.watched_groups),
             terms: Arc::clone(terms),
             billing,
             counts,
