@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert,
-    licenses_reached::LicenseGroup, watched_groups::WatchedGroups,
+    watched_groups::WatchedGroups,
 };
 pub use self::{
     balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},

@@ -35,7 +35,7 @@ pub(crate) use self::{
     running::{Moved, Running},
     step::apply_adjustment,
     watched::{GroupValues, Watched, WatchedPrices},
-    watched_pools::WatchedPools,
+    watched_pools::{LicenseGroup, WatchedPools},
 };
 use std::borrow::Cow;
 

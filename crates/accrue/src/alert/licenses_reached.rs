@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Alert, Cause, GroupExceeded, GroupsExceeded};
-use crate::{Decimal, ExternalId, LicenseId, LicenseTypeId, SubscriptionId, Timeframe};
+use crate::{
+    Decimal, ExternalId, LicenseId, LicenseTypeId, SubscriptionId, Timeframe, rating::LicenseGroup,
+};
 
 /// Firing of an alert on the pools of licenses (subscriptions 7.6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,24 +67,5 @@ impl LicenseReached {
             threshold,
             thresholds,
         })
-    }
-}
-
-/// Group of what a license uses while it is active, as an alert watches it.
-pub(crate) struct LicenseGroup;
-
-impl LicenseGroup {
-    /// Returns the values that tell it apart.
-    pub(crate) fn values(license_type: LicenseTypeId, name: &str, license: &str) -> Vec<String> {
-        vec![license_type.to_string(), name.to_owned(), license.to_owned()]
-    }
-
-    fn read(values: &[String]) -> Option<(LicenseTypeId, ExternalId, LicenseId)> {
-        let [license_type, name, license] = values else { return None };
-        Some((
-            license_type.parse().ok()?,
-            ExternalId::parse(name.as_str()).ok()?,
-            license.parse().ok()?,
-        ))
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{GroupValues, RateCard, Used, interval::RatedInterval};
 use crate::{
-    Decimal, LicenseTypeId, Timeframe,
-    alert::LicenseGroup,
+    Decimal, ExternalId, LicenseId, LicenseTypeId, Timeframe,
     meter::{InGroup, MeterId, Values},
     usage::Total,
 };
@@ -93,5 +92,25 @@ impl RatedInterval {
     fn license_of(&self, values: &[Option<String>]) -> Option<GroupValues> {
         let [.., Some(name), Some(license)] = values else { return None };
         Some(LicenseGroup::values(self.license_type()?, name, license))
+    }
+}
+
+/// Group of what a license uses while it is active, as an alert watches it.
+pub(crate) struct LicenseGroup;
+
+impl LicenseGroup {
+    /// Returns the values that tell it apart.
+    pub(crate) fn values(license_type: LicenseTypeId, name: &str, license: &str) -> Vec<String> {
+        vec![license_type.to_string(), name.to_owned(), license.to_owned()]
+    }
+
+    /// Reads them.
+    pub(crate) fn read(values: &[String]) -> Option<(LicenseTypeId, ExternalId, LicenseId)> {
+        let [license_type, name, license] = values else { return None };
+        Some((
+            license_type.parse().ok()?,
+            ExternalId::parse(name.as_str()).ok()?,
+            license.parse().ok()?,
+        ))
     }
 }
