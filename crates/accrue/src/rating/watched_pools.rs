@@ -6,7 +6,7 @@ use super::{GroupValues, RateCard, Used, interval::RatedInterval};
 use crate::{
     Decimal, ExternalId, LicenseId, LicenseTypeId, Timeframe,
     meter::{InGroup, MeterId, Values},
-    usage::Total,
+    usage::{Grouped, Total},
 };
 
 /// Usage that draws from pools which an alert watches.
@@ -42,14 +42,21 @@ impl WatchedPools {
 
     /// Returns the groups of meters in which the usage of a license is.
     pub(super) fn parts_of(&self, group: &GroupValues) -> Vec<(MeterId, Values)> {
-        let [license_type, name, license] = group.as_slice() else { return Vec::new() };
-        let own = self
-            .drawing
-            .iter()
-            .filter(|of| of.license_type().is_some_and(|of| of.to_string() == *license_type));
-        let groups = own.filter_map(RatedInterval::groups);
-        let values = [name, license].map(|value| Some(value.clone()));
-        groups.map(|of| (of.id, of.values(&values))).collect()
+        self.of_license(group).map(|(_, of, values)| (of.id, values)).collect()
+    }
+
+    /// Returns the usage of a license that draws, with the groups that it is in and the values of its own one.
+    fn of_license(
+        &self,
+        group: &GroupValues,
+    ) -> impl Iterator<Item = (&RatedInterval, &Grouped, Values)> {
+        let license = LicenseGroup::read(group);
+        self.drawing.iter().filter_map(move |of| {
+            let (license_type, name, id) = license.as_ref()?;
+            let own = of.groups().filter(|_| of.license_type() == Some(*license_type))?;
+            let values = [name.to_string(), id.to_string()].map(Some);
+            Some((of, own, own.values(&values)))
+        })
     }
 
     /// Returns the licenses that have usage, of those that were read.
@@ -70,13 +77,11 @@ impl WatchedPools {
         used: &Used<'_>,
     ) -> Option<Decimal> {
         let total = used(period, period.end())?;
-        let drawn = self.drawing.iter().filter_map(|of| {
-            let own = of.groups().filter(|_| of.periods_in(period).contains(&period))?;
-            let groups = total.groups.known.get(&own.id)?;
-            let mut groups =
-                groups.iter().filter(|(values, _)| of.license_of(values).as_ref() == Some(group));
-            let (values, cells) = groups.next()?;
-            of.pools.as_ref()?.of(period).drawn(&own.group(values, cells))
+        let drawing =
+            self.of_license(group).filter(|(of, ..)| of.periods_in(period).contains(&period));
+        let drawn = drawing.filter_map(|(of, own, values)| {
+            let cells = total.groups.known.get(&own.id)?.get(&values)?;
+            of.pools.as_ref()?.of(period).drawn(&own.group(&values, cells))
         });
         drawn.max()
     }

@@ -3,6 +3,7 @@
 use accrue::{
     ErrorKind, LicenseTypeId,
     alert::{Alert, AlertUpdate, Condition, NewAlert, Scope},
+    limits,
     price::{Cadence, LicenseAllocation},
     usage::Amendment,
     webhook::Body,
@@ -89,6 +90,11 @@ fn subscriptions_7_6_2_an_alert_is_for_a_type_or_for_all() {
     for same in [on(of.license_type.id), on_pools(&["20"])] {
         assert_eq!(refused(&of.fixture, create(same)).0, ErrorKind::ConstraintViolation);
     }
+    for _ in 3..limits::LICENSE_ALERTS {
+        of.alert(on(of.fixture.license_type().id));
+    }
+    let too_many = create(on(of.fixture.license_type().id));
+    assert_eq!(refused(&of.fixture, too_many).0, ErrorKind::ConstraintViolation);
     of.give(of.between("alice", "2026-03-01", ""));
     let told = of.used("alice", "2026-03-10T01:00:00Z", "15");
     assert_eq!(told, ["alice 10: none -> 15 by event alice/2026-03-10T01:00:00Z"; 2]);
