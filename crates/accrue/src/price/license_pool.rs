@@ -184,12 +184,14 @@ mod tests {
         };
         check("10", Some("l"), 15, Some("75"));
         check("10", Some("l"), 30, Some("150"));
-        check("10", Some("l"), -2, Some("-10"));
+        check("10", Some("l"), -2, Some("0"));
         check("10", None, 15, None);
         check("0", Some("l"), 15, None);
-        check("3", Some("l"), 2, Some("33.3333333333333333333333333333"));
-        check("3", Some("l"), 4, Some("66.6666666666666666666666666666"));
-        check("3", Some("l"), -4, Some("-66.6666666666666666666666666667"));
+        // Two thirds of a pool come to no threshold above them.
+        let found = pool("3", false).drawn(&group(Some("l"), 4)).unwrap();
+        let two_thirds = Decimal::from(200);
+        assert!(found.clone() * Decimal::from(3) < two_thirds);
+        assert!((found + Decimal::last_place(28)) * Decimal::from(3) > two_thirds);
     }
 
     #[test]
