@@ -119,6 +119,8 @@ pub enum Scope {
         /// The version.
         plan_version: PlanVersion,
     },
+    /// Every subscription of the account.
+    Account,
     /// Credit balance of one customer.
     Customer {
         /// The customer.

@@ -210,6 +210,7 @@ impl Naming for Alert {
             Scope::Plan { plan_id, .. } => {
                 names.plans.insert(plan_id);
             }
+            Scope::Account => {}
         }
     }
 }

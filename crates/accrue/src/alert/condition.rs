@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Currency, Decimal, LicenseTypeId, MetricId, PricingUnit, PropertyName,
+    Currency, Decimal, Error, LicenseTypeId, MetricId, PricingUnit, PropertyName,
     meter::Meter,
     price::{Price, PriceFilter, Worth},
     rating::{Amounts, RateCard, Running, Watched},
@@ -313,11 +313,14 @@ impl NewCondition {
         }
     }
 
-    pub(super) fn decide(self, invoiced_in: Currency) -> Condition {
-        match self {
+    /// Decides on what is watched: what costs in all, in the currency of the invoices where no other one is given.
+    pub(super) fn decide(self, invoiced_in: Option<Currency>) -> Result<Condition, Error> {
+        Ok(match self {
             Self::UsageExceeded { metric_id } => Condition::UsageExceeded { metric_id },
             Self::CostExceeded { currency } => {
-                Condition::CostExceeded { currency: currency.unwrap_or_else(|| invoiced_in.into()) }
+                let currency = currency.or(invoiced_in.map(Into::into));
+                let missing = || Error::invalid("currency", "is missing");
+                Condition::CostExceeded { currency: currency.ok_or_else(missing)? }
             }
             Self::SpendExceeded { currency, price_filters } => {
                 Condition::SpendExceeded { currency, price_filters }
@@ -328,6 +331,6 @@ impl NewCondition {
             Self::LicenseBalanceThresholdReached { license_type_id } => {
                 Condition::LicenseBalanceThresholdReached { license_type_id }
             }
-        }
+        })
     }
 }

@@ -124,16 +124,28 @@ impl NewAlert {
         Err(Error::invalid("threshold_overrides", "are those of a subscription's alert alone"))
     }
 
-    /// Decides on a new alert, held against those that its subscription or plan version has.
+    /// Checks it for all subscriptions of an account: those can only have alerts on the pools of licenses.
+    pub(crate) fn check_for_account(&self) -> Result<(), Error> {
+        self.check_for_plan()?;
+        if matches!(self.condition, NewCondition::LicenseBalanceThresholdReached { .. }) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "type",
+            "is not license_balance_threshold_reached, as all of an account are",
+        ))
+    }
+
+    /// Decides on a new alert, held against those that its subscription, plan version or account has.
     pub(crate) fn decide(
         self,
         id: AlertId,
         scope: Scope,
-        invoiced_in: Currency,
+        invoiced_in: Option<Currency>,
         siblings: &[Alert],
         now: Timestamp,
     ) -> Result<Alert, Error> {
-        let condition = self.condition.decide(invoiced_in);
+        let condition = self.condition.decide(invoiced_in)?;
         check_siblings(&condition, siblings.iter())?;
         Ok(Alert {
             id,

@@ -39,6 +39,7 @@ pub(super) mod plans;
 pub(super) mod price_groups;
 pub(super) mod prices;
 pub(super) mod sent_messages;
+pub(super) mod shared_alerts;
 pub(super) mod sources;
 pub(super) mod subscriptions;
 pub(super) mod tallies;

@@ -60,6 +60,7 @@ impl CatchUp for Time {
                 Owner::Backfill(id) => correct_all(shared, account, *id, patience).await?,
                 // Nobody waits for these: they are found at each customer.
                 Owner::Plan(..)
+                | Owner::Alerts
                 | Owner::Metrics
                 | Owner::DueDates
                 | Owner::Migration(_)

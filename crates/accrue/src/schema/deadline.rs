@@ -26,6 +26,8 @@ pub(crate) enum Owner {
     Customer(CustomerId),
     /// A change to the alerts of a version of a plan.
     Plan(PlanId, PlanVersion),
+    /// A change to the alerts on every subscription of the account.
+    Alerts,
     /// A backfill for all customers closes, or is being reflected or reverted.
     Backfill(BackfillId),
     /// The account has more metrics than its customers' events are measured by.

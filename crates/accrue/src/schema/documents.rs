@@ -18,7 +18,10 @@ pub(crate) use super::{
     deadline::{Deadline, Owner},
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
     message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},
-    plan::{Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias},
+    plan::{
+        Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias,
+        SharedAlerts,
+    },
     record::RecordPart,
     subscription::{RequestPart, SubscriptionOf, Terms},
     usage::{

@@ -186,6 +186,7 @@ impl Part for Owner {
         match self {
             Self::Customer(id) => (b"c", id).add_to(key),
             Self::Plan(id, version) => (b"p", (id, version)).add_to(key),
+            Self::Alerts => b"a".add_to(key),
             Self::Backfill(id) => (b"b", id).add_to(key),
             Self::Metrics => b"m".add_to(key),
             Self::DueDates => b"d".add_to(key),

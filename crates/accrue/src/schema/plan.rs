@@ -21,6 +21,9 @@ pub(crate) struct Catalogue {
     /// Since when customers are looked for whose events are to be measured by more than they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deadline: Option<Timestamp>,
+    /// Alerts on every subscription of the account.
+    #[serde(default, skip_serializing_if = "SharedAlerts::is_none")]
+    pub(crate) shared: SharedAlerts,
 }
 
 /// Whose alias it is.
@@ -41,8 +44,24 @@ pub(crate) struct PlanAlias {
     pub(crate) plan_id: PlanId,
 }
 
-/// A version of a plan: its prices, which never change, and its alerts, and how often they have
-/// changed.
+/// Alerts that watch several subscriptions, and how often they have changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SharedAlerts {
+    pub(crate) revision: u64,
+    /// The last revision that every subscription has applied: those up to it are gone.
+    pub(crate) applied: u64,
+    pub(crate) alerts: Vec<AlertId>,
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+impl SharedAlerts {
+    /// Tells whether there never was one.
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A version of a plan: its prices, which never change, and the alerts on its subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanVersionEntry {
     pub(crate) prices: Vec<PriceId>,
@@ -58,11 +77,8 @@ pub(crate) struct PlanVersionEntry {
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
-    pub(crate) revision: u64,
-    /// The last revision that every subscription has applied: those up to it are gone.
-    pub(crate) applied: u64,
-    pub(crate) alerts: Vec<AlertId>,
-    pub(crate) deadline: Option<Timestamp>,
+    #[serde(flatten)]
+    pub(crate) shared: SharedAlerts,
 }
 
 impl PlanVersionEntry {
@@ -82,10 +98,7 @@ impl Default for PlanVersionEntry {
             priced: PricedUsage::default(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
-            revision: 0,
-            applied: 0,
-            alerts: Vec::new(),
-            deadline: None,
+            shared: SharedAlerts::default(),
         }
     }
 }

@@ -11,10 +11,13 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) subscription: Subscription,
     /// Its own alerts.
     pub(crate) alerts: Vec<AlertId>,
-    /// The alerts of its plan version that are disabled for it alone.
+    /// The alerts of its plan version, and of the account, that are disabled for it alone.
     pub(crate) muted: BTreeSet<AlertId>,
     /// The last revision of its plan version's alerts that it has applied.
     pub(crate) revision: u64,
+    /// The last revision of the account's alerts that it has applied.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) account_revision: u64,
     /// Part of its life that was notified of.
     pub(crate) notified: Notified,
     /// End of its trial that was told of.
@@ -42,6 +45,11 @@ pub(crate) struct SubscriptionEntry {
     /// Number of rows that its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference over")]
+const fn is_zero(revision: &u64) -> bool {
+    *revision == 0
 }
 
 /// Part of a life that was notified of.

@@ -54,6 +54,7 @@ pub(crate) fn entry(subscription: Subscription) -> SubscriptionEntry {
         alerts: Vec::new(),
         muted: BTreeSet::new(),
         revision: 0,
+        account_revision: 0,
         notified: Notified::Started,
         trial_told: None,
         rated_until: Some(subscription.start_date),

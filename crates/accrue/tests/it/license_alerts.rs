@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-fn on_pools(values: &[&str]) -> NewAlert {
+pub(crate) fn on_pools(values: &[&str]) -> NewAlert {
     NewAlert::license_balance_threshold_reached(None, thresholds(values))
 }
 

@@ -233,7 +233,13 @@ fn subscriptions_7_4_whatever_comes_in_whatever_order_costs_what_it_costs_anew()
         let on_pools = WATCHED.map(|of| of.to_string());
         let on_pools = thresholds(&on_pools.each_ref().map(String::as_str));
         let on_pools = NewAlert::license_balance_threshold_reached(None, on_pools);
-        run(of.fixture.account.create_subscription_alert(of.subscription.id, on_pools)).unwrap();
+        let account = &of.fixture.account;
+        run(match seed % 2 {
+            0 => account.create_account_alert(on_pools),
+            _ => account.create_subscription_alert(of.subscription.id, on_pools),
+        })
+        .unwrap();
+        of.fixture.tick();
         of.fixture.messages();
         for step in 0..60_u64 {
             let before = (events.clone(), windows.clone());

@@ -6,7 +6,8 @@ use accrue::{
     cost::CostQuery,
     credit::NewLedgerEntry,
     invoice::{Invoice, InvoiceStatus},
-    license::{LicenseGrouping, LicenseUsage, LicenseUsageQuery},
+    license::{LicenseGrouping, LicenseType, LicenseUsage, LicenseUsageQuery},
+    metric::Metric,
     plan::{NewPlan, NewPlanVersion, PlanPrice},
     price::{Adjustment, Cadence, Discount, LicenseAllocation, NewAdjustment, NewPrice},
     subscription::{
@@ -54,20 +55,33 @@ pub(crate) fn pooled_of(sql: &str, with: impl FnOnce(&mut LicenseAllocation)) ->
     configuration.grace_period = std::time::Duration::from_secs(28 * 86_400);
     run(fixture.account.configure(configuration)).unwrap();
     let (metric, license_type) = (fixture.metric(sql), fixture.license_type());
-    let mut usage = fixture.usage_at("1", &metric);
-    (usage.license_type_id, usage.currency) = (Some(license_type.id), unit(CREDITS));
-    usage.conversion_rate = Some(number("0.5").into());
-    let mut fee = fixture.seats(&license_type, 5);
     let mut allocation = LicenseAllocation::new(unit(CREDITS), number("100"));
     with(&mut allocation);
-    fee.license_allocations = vec![allocation];
-    let plan = fixture.priced_plan([fee.into(), usage.into()]);
+    let prices = fixture.pool_prices(&metric, &license_type, allocation);
+    let plan = fixture.priced_plan(prices.map(Into::into));
     let fee = fixture.prices_of(&plan)[0];
     let ada = fixture.customer("ada");
     let subscription = fixture.subscribe_from(ada.id, &plan, Some(START));
     fixture.tick();
     fixture.messages();
     Licensed { fixture, license_type, subscription, fee }
+}
+
+impl Fixture {
+    /// Five seats, each with a pool, and what a call costs: one credit, which is worth half a dollar.
+    pub(crate) fn pool_prices(
+        &self,
+        metric: &Metric,
+        license_type: &LicenseType,
+        allocation: LicenseAllocation,
+    ) -> [NewPrice; 2] {
+        let mut usage = self.usage_at("1", metric);
+        (usage.license_type_id, usage.currency) = (Some(license_type.id), unit(CREDITS));
+        usage.conversion_rate = Some(number("0.5").into());
+        let mut fee = self.seats(license_type, 5);
+        fee.license_allocations = vec![allocation];
+        [fee, usage]
+    }
 }
 
 impl Licensed {

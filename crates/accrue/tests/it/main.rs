@@ -8,6 +8,7 @@
 )]
 
 mod absences;
+mod account_license_alerts;
 mod adjustment_intervals;
 mod adjustments;
 mod alerts;

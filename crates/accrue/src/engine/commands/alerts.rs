@@ -2,14 +2,16 @@
 
 mod changes;
 mod creation;
-mod plan;
+mod shared;
 mod stored;
 
 pub(in crate::engine) use self::stored::{shown, shown_all};
 
 use self::{
     changes::{Change, ChangeFor, change_alert, change_alert_for, delete_alert},
-    creation::{create_customer_alert, create_plan_alert, create_subscription_alert},
+    creation::{
+        create_account_alert, create_customer_alert, create_plan_alert, create_subscription_alert,
+    },
 };
 use crate::{
     AlertId, CustomerId, Error, IdOr, ListFilter, Page, PageRequest, PlanId, SubscriptionId,
@@ -76,6 +78,32 @@ impl Account {
                 (plan.into(), Some(version), new),
                 |tx, (plan, version, new)| create_plan_alert(tx, plan, *version, new),
             ),
+        )
+    }
+
+    /// Creates an alert on the pools of licenses of every subscription of the account (subscriptions 7.6), those that are
+    /// made later too, and those without a plan.
+    ///
+    /// Each subscription is judged, as of now, when it is next written for or by [`tick`](crate::Billing::tick).
+    ///
+    /// ```
+    /// # use accrue::{Account, Decimal, Error, alert::{NewAlert, Scope, Thresholds}};
+    /// # async fn warn(account: &Account) -> Result<(), Error> {
+    /// let percents = Thresholds::new([75, 100].map(Decimal::from))?;
+    /// let new = NewAlert::license_balance_threshold_reached(None, percents);
+    /// let alert = account.create_account_alert(new).await?;
+    /// assert_eq!(alert.scope, Scope::Account);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`create_plan_alert`](Self::create_plan_alert); also for an alert on something else than the pools of licenses.
+    pub fn create_account_alert(&self, new: NewAlert) -> Call<Alert> {
+        Call::new(
+            self,
+            Op::new("create_account_alert", new, |tx, new| create_account_alert(tx, new)),
         )
     }
 
@@ -280,9 +308,8 @@ async fn subscription_alerts(
 ) -> Result<Vec<Alert>, Error> {
     stored::require_alerts(tx).await?;
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
-    let version = rows::plans::plan_version_of(tx, &entry).await?;
     let own = rows::alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
-    let shared = rows::alerts::of_plan(tx, &version.alerts).await?.into_iter();
+    let shared = rows::shared_alerts::of(tx, &entry).await?.into_iter();
     let shared = shared.map(|alert| stored::as_seen_by(&entry, alert));
     Ok(own.into_iter().chain(shared).collect())
 }

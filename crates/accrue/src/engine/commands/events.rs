@@ -183,7 +183,7 @@ async fn applied(
     for of in &all {
         let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
         let head = guard.head(tx)?;
-        let is_behind = of.subscriptions.iter().any(|of| of.is_behind());
+        let is_behind = of.subscriptions.iter().any(|of| of.is_behind);
         if is_behind || corrections::has_transitions(tx, of.customer_id, &head).await? {
             behind.push(Owner::Customer(of.customer_id));
         }

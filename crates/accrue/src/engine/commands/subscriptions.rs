@@ -17,6 +17,7 @@ use crate::{
             active::{self, ActiveSubscriptions},
             lists::Walk,
             outbox,
+            shared_alerts::Sharer,
         },
         time::{allocations, current, invoicing, recount, trials},
     },
@@ -252,7 +253,7 @@ pub(super) async fn create_subscription(
     rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
     let id = drawn.unwrap_or_else(|| SubscriptionId::generate(tx.now, tx.entropy()));
-    let PlanVersionEntry { revision, adjustments, .. } = version;
+    let PlanVersionEntry { shared, adjustments, .. } = version;
     let terms = Terms {
         plan: plan.as_ref(),
         plan_version,
@@ -275,7 +276,8 @@ pub(super) async fn create_subscription(
         subscription,
         alerts: Vec::new(),
         muted: BTreeSet::new(),
-        revision,
+        revision: shared.revision,
+        account_revision: Sharer::Account.alerts(tx).await?.revision,
         notified: Notified::Created,
         trial_told: None,
         rated_until: None,

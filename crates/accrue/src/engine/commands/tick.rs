@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use crate::{
-    Error, PlanId, SubscriptionId, Timeframe, Timestamp,
+    Error, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Billing,
         commands::migrations::migrate_some,
         kernel::{Command, Patience, Stop, Transaction, apply_step},
-        rows::{account, subscriptions},
+        rows::{shared_alerts::Sharer, subscriptions},
         time::{
             corrections::{correct_some, measure_all},
             current,
@@ -20,8 +20,7 @@ use crate::{
         },
     },
     limits,
-    plan::PlanVersion,
-    schema::{self, Deadline, Index, Owner},
+    schema::{self, Deadline, Owner},
     store::Row,
 };
 
@@ -112,8 +111,9 @@ impl Billing {
                     .await
             }
             Owner::Plan(plan_id, version) => {
-                apply_plan_changes(&account, plan_id, version, deadline).await
+                apply_alert_changes(&account, Sharer::Plan(plan_id, version), deadline).await
             }
+            Owner::Alerts => apply_alert_changes(&account, Sharer::Account, deadline).await,
             Owner::Backfill(id) => {
                 let patience = &mut Patience::endless();
                 correct_some(self.shared(), account.id(), id, patience).await.map(|_| ())
@@ -134,29 +134,26 @@ impl Billing {
     }
 }
 
-/// Number of subscriptions of a plan that one step applies.
+/// Number of subscriptions that share alerts which one step applies.
 const SUBSCRIPTIONS_TOGETHER: usize = 100;
 
 /// Number of applied changes that one step removes.
 const CHANGES_TOGETHER: u64 = 1_000;
 
-/// Applies the next subscriptions of a plan version that have not seen all changes to its alerts.
-async fn apply_plan_changes(
+/// Applies the next subscriptions that have not seen all changes to alerts that they share.
+async fn apply_alert_changes(
     account: &Account,
-    plan_id: PlanId,
-    plan_version: PlanVersion,
+    sharer: Sharer,
     deadline: Deadline,
 ) -> Result<(), Error> {
-    let index = Index::subscriptions_of_plan(account.id(), plan_id);
+    let index = sharer.subscriptions(account.id());
     let scan = index.scan(Timestamp::MIN, Timestamp::MAX, SUBSCRIPTIONS_TOGETHER);
     let scan = match &deadline.cursor {
         Some(cursor) => scan.after(&index.key_at(cursor)),
         None => scan,
     };
     let mut tx = account.reading();
-    let slot = schema::plan_version(account.id(), plan_id, plan_version);
-    let guard = account::guard(&mut tx).await?;
-    let revision = guard.get(&mut tx, &slot).await?.unwrap_or_default().revision;
+    let revision = sharer.alerts(&mut tx).await?.revision;
     let rows = tx.scan_now(&scan).await?;
     let places =
         rows.iter().map(|row| schema::position(&row.key)).collect::<Result<Vec<_>, _>>()?;
@@ -166,9 +163,9 @@ async fn apply_plan_changes(
         for place in &places {
             let id = SubscriptionId::from_bytes(schema::id_at(place));
             if let Some(entry) = subscriptions::subscription(&mut tx, id).await?
-                && entry.subscription.plan_version == plan_version
+                && Sharer::all_of(&entry).contains(&sharer)
                 && current::is_behind(&mut tx, &entry).await?
-                && entry.revision < revision
+                && sharer.seen_by(&entry) < revision
             {
                 behind.insert(entry.subscription.customer_id);
             }
@@ -182,33 +179,30 @@ async fn apply_plan_changes(
     }
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());
-    let step = EndPlanStep { plan_id, plan_version, revision, deadline, cursor };
+    let step = EndAlertStep { sharer, revision, deadline, cursor };
     apply_step(account.shared(), account.id(), &step).await
 }
 
-/// Command that keeps the progress of applying a plan's subscriptions, and removes the changes that all
+/// Command that keeps the progress of applying the subscriptions that share alerts, and removes the changes that all
 /// of them have seen.
-struct EndPlanStep {
-    plan_id: PlanId,
-    plan_version: PlanVersion,
+struct EndAlertStep {
+    sharer: Sharer,
     revision: u64,
     deadline: Deadline,
     cursor: Option<Vec<u8>>,
 }
 
 #[async_trait]
-impl Command for EndPlanStep {
+impl Command for EndAlertStep {
     type Outcome = ();
 
     fn name(&self) -> &'static str {
-        "end_plan_step"
+        "end_alert_step"
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
-        let guard = account::guard(tx).await?;
-        let mut version = guard.get(tx, &slot).await?.unwrap_or_default();
-        if version.revision != self.revision || version.deadline != Some(self.deadline.at) {
+        let mut shared = self.sharer.alerts(tx).await?;
+        if shared.revision != self.revision || shared.deadline != Some(self.deadline.at) {
             // Another change came meanwhile, with a deadline of its own.
             return Ok(());
         }
@@ -218,17 +212,16 @@ impl Command for EndPlanStep {
             tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
             return Ok(());
         }
-        let last = self.revision.min(version.applied.saturating_add(CHANGES_TOGETHER));
-        for number in version.applied.saturating_add(1)..=last {
-            let (id, version) = (self.plan_id, self.plan_version);
-            tx.delete(&schema::alert_revision(tx.account, id, version, number));
+        let last = self.revision.min(shared.applied.saturating_add(CHANGES_TOGETHER));
+        for number in shared.applied.saturating_add(1)..=last {
+            let place = self.sharer.revision(tx, number);
+            tx.delete(&place);
         }
-        version.applied = last;
+        shared.applied = last;
         if last == self.revision {
             tx.delete(&place);
-            version.deadline = None;
+            shared.deadline = None;
         }
-        guard.put(tx, &slot, &version)?;
-        Ok(())
+        Ok(self.sharer.save(tx, shared).await?)
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, alerts, corrections, plans, subscriptions, usage_customers},
+        rows::{account, alerts, corrections, shared_alerts, subscriptions, usage_customers},
     },
     schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
     subscription::SubscriptionEntry,
@@ -52,20 +52,19 @@ pub(in crate::engine) async fn active_subscriptions(
     Ok(active)
 }
 
-/// Returns the enabled alerts that watch a subscription: its own and its plan version's.
+/// Returns the enabled alerts that watch a subscription: its own and those that it shares.
 pub(in crate::engine) async fn watching(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<Vec<Alert>, Error> {
-    let plan = plans::plan_version_of(tx, entry).await?;
-    let shared = alerts::of_plan(tx, &plan.alerts).await?;
+    let shared = shared_alerts::of(tx, entry).await?;
     if !account::had_alerts(tx, tx.now).await? {
         return Ok(Vec::new());
     }
     watching_with(tx, entry, shared).await
 }
 
-/// Returns the enabled alerts that watch a subscription: its own, and some of its plan version;
+/// Returns the enabled alerts that watch a subscription: its own, and some that it shares;
 /// those on usage first, those on groups last.
 pub(in crate::engine) async fn watching_with(
     tx: &mut Transaction<'_>,

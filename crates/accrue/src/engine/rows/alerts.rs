@@ -1,5 +1,5 @@
-//! Rows of alerts: those of a customer's subscriptions and balances are the customer's, those of plan
-//! versions are the account's.
+//! Rows of alerts: those of a customer's subscriptions and balances are the customer's, those that several
+//! subscriptions share are the account's.
 
 use crate::{
     AlertId, CustomerId, Error,
@@ -19,8 +19,8 @@ pub(in crate::engine) async fn own(
     Ok(alerts(guard.get_all(tx, &slots).await?))
 }
 
-/// Reads some alerts of plan versions.
-pub(in crate::engine) async fn of_plan(
+/// Reads some alerts of plan versions, or of the account.
+pub(in crate::engine) async fn shared(
     tx: &mut Transaction<'_>,
     ids: &[AlertId],
 ) -> Result<Vec<Alert>, Error> {
@@ -37,9 +37,9 @@ pub(in crate::engine) async fn any(
     tx: &mut Transaction<'_>,
     id: AlertId,
 ) -> Result<Option<AlertEntry>, Error> {
-    let (own, of_plan) = (schema::alert(tx.account, id), schema::plan_alert(tx.account, id));
-    tx.fetch([own.key(), of_plan.key()]).await?;
-    Ok(tx.row(&own)?.or(tx.row(&of_plan)?))
+    let (own, shared) = (schema::alert(tx.account, id), schema::plan_alert(tx.account, id));
+    tx.fetch([own.key(), shared.key()]).await?;
+    Ok(tx.row(&own)?.or(tx.row(&shared)?))
 }
 
 /// Reads an alert as it is kept, under the guard of whose it is.
@@ -48,7 +48,7 @@ pub(in crate::engine) async fn entry(
     alert: &Alert,
 ) -> Result<Option<AlertEntry>, Error> {
     match alert.scope {
-        Scope::Plan { .. } => {
+        Scope::Plan { .. } | Scope::Account => {
             let slot = schema::plan_alert(tx.account, alert.id);
             account::guard(tx).await?.get(tx, &slot).await
         }
@@ -66,7 +66,7 @@ pub(in crate::engine) async fn put(
 ) -> Result<(), Error> {
     let id = entry.alert.id;
     match entry.alert.scope {
-        Scope::Plan { .. } => {
+        Scope::Plan { .. } | Scope::Account => {
             let slot = schema::plan_alert(tx.account, id);
             account::guard(tx).await?.put(tx, &slot, entry)
         }

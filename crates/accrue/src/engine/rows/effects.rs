@@ -6,7 +6,7 @@ use crate::{
     credit::DrawDown,
     engine::{
         kernel::Transaction,
-        rows::{alerts, outbox, subscriptions},
+        rows::{alerts, outbox, shared_alerts::Sharer, subscriptions},
     },
     period::Effects,
     schema::{AlertEntry, CustomerHead},
@@ -49,14 +49,14 @@ pub(in crate::engine) struct Told {
 }
 
 impl Told {
-    /// Notes with a subscription which alerts of its plan are disabled for it.
+    /// Notes with a subscription which alerts that it shares are disabled for it.
     pub(in crate::engine) fn note(&self, entry: &mut SubscriptionEntry) {
-        let of_plan = self.disabled.iter().filter(|of| matches!(of.scope, Scope::Plan { .. }));
-        entry.muted.extend(of_plan.map(|alert| alert.id));
+        let shared = self.disabled.iter().filter(|of| Sharer::of(of).is_some());
+        entry.muted.extend(shared.map(|alert| alert.id));
     }
 }
 
-/// Writes which alerts of its plan an event has disabled for a subscription.
+/// Writes which alerts that it shares an event has disabled for a subscription.
 pub(in crate::engine) async fn save_disabled(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,

@@ -11,7 +11,7 @@ use crate::{
         rows::{
             account,
             active::{self, ActiveSubscriptions},
-            alerts, licenses, metrics, plans, prices,
+            alerts, licenses, metrics, plans, prices, shared_alerts,
         },
     },
     meter::{MeterId, Source},
@@ -38,6 +38,8 @@ pub(in crate::engine) struct SubscriptionTerms {
     pub(in crate::engine) version: Arc<PlanVersionEntry>,
     /// Enabled alerts that watch it, those on usage first.
     pub(in crate::engine) alerts: Vec<Alert>,
+    /// True if there are changes to alerts that it shares which it has not applied.
+    pub(in crate::engine) is_behind: bool,
     /// Groups that they watch.
     pub(in crate::engine) watched_groups: Arc<Watches>,
     pub(in crate::engine) grid: BillingPeriods,
@@ -67,11 +69,6 @@ impl SubscriptionTerms {
             return Cow::Borrowed(priced);
         }
         Cow::Owned([priced.clone(), self.watched_groups.parts()].concat())
-    }
-
-    /// Tells whether there are changes to its plan's alerts that it has not applied.
-    pub(in crate::engine) fn is_behind(&self) -> bool {
-        self.entry.revision < self.version.revision
     }
 }
 
@@ -113,7 +110,8 @@ async fn put_together(
         let mut subscriptions = Vec::with_capacity(entries.len());
         for entry in entries {
             let version = plans::plan_version_of(tx, &entry).await?;
-            let shared = alerts::of_plan(tx, &version.alerts).await?;
+            let shared = shared_alerts::of(tx, &entry).await?;
+            let is_behind = shared_alerts::has_unseen(tx, &entry).await?;
             let alerts = active::watching_with(tx, &entry, shared).await?;
             let threshold = entry.subscription.invoicing_threshold();
             let threshold = threshold.filter(|_| entry.invoicing.is_some());
@@ -129,6 +127,7 @@ async fn put_together(
             let terms = SubscriptionTerms {
                 entry,
                 version,
+                is_behind,
                 alerts,
                 watched_groups: Arc::default(),
                 grid,
@@ -187,9 +186,9 @@ async fn fetch_alerts(
     for (of, guard) in active.iter().zip(&guards) {
         for entry in &of.entries {
             own.extend(entry.alerts.iter().map(|id| (guard, schema::alert(tx.account, *id))));
-            shared.extend(&plans::plan_version_of(tx, entry).await?.alerts);
+            shared.extend(shared_alerts::ids(tx, entry).await?);
         }
     }
     Guard::fetch(tx, own.iter().map(|(guard, slot)| (*guard, Slot::key(slot)))).await?;
-    alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await.map(|_| ())
+    alerts::shared(tx, &shared.into_iter().collect::<Vec<_>>()).await.map(|_| ())
 }

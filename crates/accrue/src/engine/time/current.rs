@@ -7,7 +7,7 @@ use crate::{
     CustomerId, Error, IdOr, SubscriptionId,
     engine::{
         kernel::{Stop, Transaction},
-        rows::{plans, subscriptions, usage_customers},
+        rows::{shared_alerts, subscriptions, usage_customers},
         time::corrections,
     },
     schema::{self, CustomerHead, Owner},
@@ -81,15 +81,14 @@ pub(in crate::engine) async fn subscription_to_change(
     Ok(entry)
 }
 
-/// Tells whether a subscription has changes to its plan's alerts to apply. One that ended so
+/// Tells whether a subscription has changes to alerts that it shares to apply. One that ended so
 /// long ago that no event counts for it has none.
 pub(in crate::engine) async fn is_behind(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<bool, Error> {
     let Subscription { id, customer_id, .. } = entry.subscription;
-    let alerts = plans::plan_version_of(tx, entry).await?;
-    if entry.revision >= alerts.revision {
+    if !shared_alerts::has_unseen(tx, entry).await? {
         return Ok(false);
     }
     let guard = tx.guard::<CustomerHead>(customer_id).await?;

@@ -5,10 +5,10 @@ use crate::{
     alert::{Alert, Cause},
     engine::{
         kernel::Transaction,
-        rows::{alerts, outbox, plans},
+        rows::{alerts, metrics, outbox, plans, shared_alerts::Sharer},
         time::judge,
     },
-    schema::{self, PlanVersionEntry},
+    schema::SharedAlerts,
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     webhook::{Body, PlanVersionStep},
@@ -33,10 +33,11 @@ pub(in crate::engine) async fn take_on(
         entry.subscription;
     entry.subscription.follow_plan(&next);
     entry.plan_since = Some(next.start_date);
-    entry.muted.clear();
+    let of_account = metrics::catalogue(tx).await?.shared.alerts.clone();
+    entry.muted.retain(|id| of_account.contains(id));
     let version = plans::plan_version_of(tx, entry).await?;
     entry.priced = (usage != version.priced).then_some(usage);
-    let alerts = alerts_at(tx, entry, &version, at).await?;
+    let alerts = alerts_at(tx, entry, &version.shared, at).await?;
     if next.plan_id != plan_id {
         let body = Body::PlanChanged { subscription_id, previous_plan_id: plan_id };
         outbox::tell(tx, customer_id, at, body).await?;
@@ -71,14 +72,13 @@ pub(in crate::engine) async fn judge(
 async fn alerts_at(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
-    version: &PlanVersionEntry,
+    version: &SharedAlerts,
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
-    let Subscription { plan_id, plan_version, .. } = entry.subscription;
-    let Some(plan_id) = plan_id else { return Ok(Vec::new()) };
-    let mut found = alerts::of_plan(tx, &version.alerts).await?;
+    let Some(plan) = Sharer::plan_of(entry) else { return Ok(Vec::new()) };
+    let mut found = alerts::shared(tx, &version.alerts).await?;
     let numbers = version.applied.saturating_add(1)..=version.revision;
-    let slots = numbers.map(|of| schema::alert_revision(tx.account, plan_id, plan_version, of));
+    let slots = numbers.map(|of| plan.revision(tx, of));
     let changes = tx.get_all(&slots.collect::<Vec<_>>()).await?;
     let later = changes.into_iter().flatten().rev().take_while(|change| at < change.at);
     entry.revision = version.revision;

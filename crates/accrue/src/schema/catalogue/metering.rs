@@ -53,6 +53,9 @@ tables! {
     active_subscriptions(account, customer: CustomerId)
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
 
+    /// One change to an alert on every subscription of the account.
+    account_alert_revision(account, number: u64) -> AlertRevision, read_often;
+
     /// An adjustment that a plan or a subscription was given, to be given again.
     adjustment(account, adjustment: AdjustmentId) -> ScopedAdjustment;
 

@@ -27,7 +27,7 @@ tables! {
     /// A plan.
     plan(account, plan: PlanId) -> Plan, read_often;
 
-    /// An alert of a version of a plan.
+    /// An alert of a version of a plan, or of the whole account.
     plan_alert(account, alert: AlertId)
         -> AlertEntry [guarded by AccountHead], read_often, resident;
 

@@ -4,9 +4,12 @@ use crate::{
     AlertId, Error, SubscriptionId,
     alert::{Alert, AlertUpdate, Scope},
     engine::{
-        commands::alerts::{plan, stored},
+        commands::alerts::{shared, stored},
         kernel::{Stop, Transaction, boxed},
-        rows::{self, alerts, balance_alerts},
+        rows::{
+            self, alerts, balance_alerts,
+            shared_alerts::{self, Sharer},
+        },
         time::{current, judge},
     },
     schema::AlertEntry,
@@ -63,8 +66,9 @@ pub(super) async fn change_alert(
     }
     match alert.scope {
         Scope::Plan { plan_id, plan_version } => {
-            plan::save_plan_alert(tx, plan_id, plan_version, &alert).await?;
+            shared::save_shared_alert(tx, Sharer::Plan(plan_id, plan_version), &alert).await?;
         }
+        Scope::Account => shared::save_shared_alert(tx, Sharer::Account, &alert).await?,
         Scope::Subscription { subscription_id, .. } => {
             let mut entry = current::current_subscription(tx, subscription_id).await?;
             stored::save_alert(tx, &alert).await?;
@@ -102,7 +106,7 @@ pub(super) async fn change_alert_for(
         };
         return change_alert(tx, id, &whole).await;
     }
-    if !rows::plans::plan_version_of(tx, &entry).await?.alerts.contains(&id) {
+    if !shared_alerts::ids(tx, &entry).await?.contains(&id) {
         let detail = format!("alert {id} does not watch subscription {subscription}");
         return Err(Error::constraint(detail).into());
     }
@@ -123,8 +127,8 @@ pub(super) async fn delete_alert(tx: &mut Transaction<'_>, id: AlertId) -> Resul
     stored::require_alerts(tx).await?;
     let alert = stored::alert(tx, id).await?;
     match alert.scope {
-        Scope::Plan { .. } => {
-            let detail = "an alert of a plan can be disabled and not deleted";
+        Scope::Plan { .. } | Scope::Account => {
+            let detail = "an alert of a plan or of an account can be disabled and not deleted";
             return Err(Error::constraint(detail).into());
         }
         Scope::Subscription { subscription_id, .. } => {

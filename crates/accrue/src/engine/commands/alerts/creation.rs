@@ -1,12 +1,12 @@
-//! Creates alerts on subscriptions, plans and customers.
+//! Creates alerts on subscriptions, plans, accounts and customers.
 
 use crate::{
     AlertId, CustomerId, IdOr, PlanId, SubscriptionId,
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
     engine::{
-        commands::alerts::{plan, stored},
+        commands::alerts::{shared, stored},
         kernel::{Stop, Transaction, boxed},
-        rows::{self, balance_alerts},
+        rows::{self, balance_alerts, shared_alerts::Sharer},
         time::{current, judge, metering},
     },
     plan::PlanVersion,
@@ -30,7 +30,8 @@ pub(super) async fn create_subscription_alert(
         customer_id: subscription.customer_id,
     };
     let id = AlertId::generate(tx.now, tx.entropy());
-    let mut alert = new.clone().decide(id, scope, subscription.currency, &siblings, tx.now)?;
+    let mut alert =
+        new.clone().decide(id, scope, Some(subscription.currency), &siblings, tx.now)?;
     if alert.condition.is_on_groups() {
         let card = rows::prices::card(tx, &entry).await?;
         metering::check_watched(tx, &alert.condition.watched_meters(&card, 0)).await?;
@@ -53,18 +54,34 @@ pub(super) async fn create_plan_alert(
     stored::require_alerts(tx).await?;
     let plan = rows::plans::plan(tx, plan).await?;
     let version = version.unwrap_or(plan.version);
-    let PlanVersionEntry { alerts, prices, .. } =
+    let PlanVersionEntry { shared, prices, .. } =
         rows::plans::plan_version(tx, plan.id, version).await?;
     stored::check_watched(tx, new).await?;
-    let siblings = rows::alerts::of_plan(tx, &alerts).await?;
+    let siblings = rows::alerts::shared(tx, &shared.alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
-    let alert = new.clone().decide(id, scope, plan.currency, &siblings, tx.now)?;
+    let alert = new.clone().decide(id, scope, Some(plan.currency), &siblings, tx.now)?;
     if alert.condition.is_on_groups() {
         let prices = rows::prices::prices(tx, &prices).await?;
         metering::check_watched(tx, &alert.condition.watched_of(&prices, plan.currency)).await?;
     }
-    plan::save_plan_alert(tx, plan.id, version, &alert).await?;
+    shared::save_shared_alert(tx, Sharer::Plan(plan.id, version), &alert).await?;
+    Ok(alert)
+}
+
+#[boxed]
+pub(super) async fn create_account_alert(
+    tx: &mut Transaction<'_>,
+    new: &NewAlert,
+) -> Result<Alert, Stop> {
+    new.check_for_account()?;
+    stored::require_alerts(tx).await?;
+    stored::check_watched(tx, new).await?;
+    let siblings = Sharer::Account.alerts(tx).await?.alerts;
+    let siblings = rows::alerts::shared(tx, &siblings).await?;
+    let id = AlertId::generate(tx.now, tx.entropy());
+    let alert = new.clone().decide(id, Scope::Account, None, &siblings, tx.now)?;
+    shared::save_shared_alert(tx, Sharer::Account, &alert).await?;
     Ok(alert)
 }
 

@@ -5,7 +5,7 @@ use crate::{
     alert::{Alert, NewAlert, NewCondition, Scope},
     engine::{
         kernel::{Guard, Transaction},
-        rows::{self, alerts, balance_alerts},
+        rows::{self, alerts, balance_alerts, shared_alerts::Sharer},
         time::transitions,
     },
     limits,
@@ -23,7 +23,7 @@ pub(in crate::engine) async fn shown_all(
         Scope::Customer { customer_id } => {
             Some((customer_id, schema::balance_alert_state(tx.account, alert.id)))
         }
-        Scope::Subscription { .. } | Scope::Plan { .. } => None,
+        Scope::Subscription { .. } | Scope::Plan { .. } | Scope::Account => None,
     });
     let (customers, states): (Vec<_>, Vec<_>) = on_balance.unzip();
     let guards = tx.guards::<CustomerHead>(customers).await?;
@@ -62,7 +62,7 @@ pub(super) async fn alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert
         Scope::Customer { customer_id } => {
             rows::customers::customer(tx, &customer_id.into()).await.map(drop)
         }
-        Scope::Plan { .. } => Ok(()),
+        Scope::Plan { .. } | Scope::Account => Ok(()),
     };
     owner.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
     Ok(entry.alert)
@@ -84,7 +84,7 @@ pub(super) async fn check_watched(tx: &mut Transaction<'_>, new: &NewAlert) -> R
     Ok(())
 }
 
-/// Returns the alerts of an alert's subscription, plan version or ledger.
+/// Returns the alerts of an alert's subscription, plan version, account or ledger.
 pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<Vec<Alert>, Error> {
     match alert.scope {
         Scope::Subscription { subscription_id, customer_id } => {
@@ -93,7 +93,11 @@ pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<
         }
         Scope::Plan { plan_id, plan_version } => {
             let version = rows::plans::plan_version(tx, plan_id, plan_version).await?;
-            alerts::of_plan(tx, &version.alerts).await
+            alerts::shared(tx, &version.shared.alerts).await
+        }
+        Scope::Account => {
+            let of_account = Sharer::Account.alerts(tx).await?.alerts;
+            alerts::shared(tx, &of_account).await
         }
         Scope::Customer { customer_id } => match alert.condition.ledger() {
             Some(unit) => balance_alerts::balance_alerts_in(tx, customer_id, unit).await,

@@ -7,20 +7,19 @@ use super::{
     report::{BalanceChange, Preview, PreviewedMessage},
 };
 use crate::{
-    BackfillId, CustomerId, Error, PlanId, SubscriptionId, Timestamp,
+    BackfillId, CustomerId, Error, SubscriptionId, Timestamp,
     credit::Ledger,
     engine::{
         commands::preview::period,
         kernel::{Command, Stop, Transaction, Work},
-        rows::{self, usage_customers},
+        rows::{self, shared_alerts::Sharer, usage_customers},
         time::{
             corrections::{Step, Stepped},
             transitions::ApplyTransitions,
         },
     },
     limits,
-    plan::PlanVersion,
-    schema::{self, Index, OutboxEntry, Owner},
+    schema::{self, OutboxEntry, Owner},
     store::Change,
 };
 
@@ -39,11 +38,11 @@ impl Rehearsal {
     ) -> Result<Preview<()>, Error> {
         self.apply_and_run(tx, work).await?;
         let made_due = tx.take_made_due();
-        let versions: Vec<_> = made_due.iter().filter_map(plan_version).collect();
-        if !versions.is_empty() {
-            // The subscriptions of a plan apply a change to its alerts one by one: here at once,
+        let sharers: Vec<_> = made_due.iter().filter_map(Sharer::of_owner).collect();
+        if !sharers.is_empty() {
+            // Subscriptions apply a change to alerts that they share one by one: here at once,
             // and before it their other transitions.
-            let customers = subscribers(tx, &versions).await?;
+            let customers = subscribers(tx, &sharers).await?;
             self.apply_transitions(tx, &customers).await?;
             self.apply_and_run(tx, work).await?;
             apply_transitions(tx, &customers).await?;
@@ -188,10 +187,6 @@ const fn customer(owner: &Owner) -> Option<CustomerId> {
     if let Owner::Customer(id) = owner { Some(*id) } else { None }
 }
 
-const fn plan_version(owner: &Owner) -> Option<(PlanId, PlanVersion)> {
-    if let Owner::Plan(id, version) = owner { Some((*id, *version)) } else { None }
-}
-
 const fn backfill(owner: &Owner) -> Option<BackfillId> {
     if let Owner::Backfill(id) = owner { Some(*id) } else { None }
 }
@@ -205,26 +200,26 @@ fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
     }
 }
 
-/// Returns the customers that have subscriptions of some versions of plans.
+/// Returns the customers that have subscriptions which share some alerts.
 async fn subscribers(
     tx: &mut Transaction<'_>,
-    versions: &[(PlanId, PlanVersion)],
+    sharers: &[Sharer],
 ) -> Result<Vec<CustomerId>, Error> {
     let mut customers = BTreeSet::new();
-    for (plan_id, version) in versions {
-        let index = Index::subscriptions_of_plan(tx.account, *plan_id);
+    for sharer in sharers {
+        let index = sharer.subscriptions(tx.account);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::PREVIEWED);
         let rows = tx.scan_now(&scan).await?;
         if rows.len() >= limits::PREVIEWED {
             let most = limits::PREVIEWED;
             return Err(Error::too_many(format!(
-                "a preview takes a plan with fewer than {most} subscriptions"
+                "a preview takes a plan, or an account, with fewer than {most} subscriptions"
             )));
         }
         for row in rows {
             let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&row.key)?));
             let found = rows::subscriptions::subscription(tx, id).await?;
-            let of = found.filter(|found| found.subscription.plan_version == *version);
+            let of = found.filter(|found| Sharer::all_of(found).contains(sharer));
             customers.extend(of.map(|found| found.subscription.customer_id));
         }
     }

@@ -11,11 +11,14 @@ use crate::{
     alert::Alert,
     engine::{
         kernel::Transaction,
-        rows::{self, active, outbox, periods, plans},
+        rows::{
+            self, active, outbox, periods,
+            shared_alerts::{self, Sharer},
+        },
         time::{allocations, invoicing, judge, license_pools, plan_changes, trials},
     },
     limits,
-    schema::{self, AlertRevision},
+    schema::AlertRevision,
     subscription::{InvoicingStep, Notified, Subscription, SubscriptionEntry},
     webhook::Body,
 };
@@ -27,15 +30,16 @@ pub(super) struct Subscriber {
     pub(super) has_moved: bool,
     /// For how long events are taken behind the end of a period.
     grace: Duration,
-    /// The next changes to its plan's alerts that it has not applied, in order.
+    /// The next changes to alerts that it shares which it has not applied, in order.
     changes: VecDeque<Change>,
-    /// The alerts of its plan version, as they were at the last change that it has applied. Known
+    /// The alerts that it shares, as they were at the last change that it has applied. Known
     /// once a turn was judged on them.
-    plan_alerts: Option<BTreeMap<AlertId, Alert>>,
+    shared: Option<BTreeMap<AlertId, Alert>>,
 }
 
-/// A change to an alert of a plan: its number, its own instant, and what it left.
+/// A change to an alert that it shares: whose it is, its number there, its own instant, and what it left.
 struct Change {
+    sharer: Sharer,
     number: u64,
     at: Timestamp,
     /// When it is applied: no earlier than those before it. Two processes may tell the time
@@ -45,7 +49,7 @@ struct Change {
 }
 
 impl Subscriber {
-    /// Reads the transitions of a subscription: at most so many changes to its plan's alerts.
+    /// Reads the transitions of a subscription: at most so many changes to the alerts of each that shares some with it.
     pub(super) async fn new(
         tx: &mut Transaction<'_>,
         entry: SubscriptionEntry,
@@ -53,7 +57,7 @@ impl Subscriber {
     ) -> Result<Self, Error> {
         let changes = changes(tx, &entry, most).await?;
         let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
-        Ok(Self { entry, has_moved: false, grace, changes, plan_alerts: None })
+        Ok(Self { entry, has_moved: false, grace, changes, shared: None })
     }
 
     /// Returns the first transition, no later than an instant. A change that was made is one,
@@ -118,11 +122,11 @@ impl Subscriber {
             TransitionKind::PlanChanged => {
                 let alerts = plan_changes::take_on(tx, &mut self.entry, at, at).await?;
                 self.changes = changes(tx, &self.entry, limits::SCAN_ROWS).await?;
-                self.plan_alerts = None;
+                self.shared = None;
                 plan_changes::judge(tx, &mut self.entry, &alerts, at).await
             }
             TransitionKind::Turn => {
-                let shared = self.plan_alerts(tx).await?;
+                let shared = self.shared(tx).await?;
                 self.entry.rated_until = Some(at);
                 if !rows::account::had_alerts_until(tx, at).await? {
                     return Ok(());
@@ -152,14 +156,14 @@ impl Subscriber {
         }
     }
 
-    /// Applies the next change to an alert of its plan.
+    /// Applies the next change to an alert that it shares.
     async fn change(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
+        let Some(Change { sharer, number, at, alert, .. }) = self.changes.pop_front() else {
             return Ok(());
         };
-        self.entry.revision = number;
-        if let Some(plan_alerts) = &mut self.plan_alerts {
-            plan_alerts.insert(alert.id, alert.clone());
+        sharer.see(&mut self.entry, number);
+        if let Some(shared) = &mut self.shared {
+            shared.insert(alert.id, alert.clone());
         }
         if self.entry.muted.contains(&alert.id) {
             return Ok(());
@@ -167,79 +171,71 @@ impl Subscriber {
         judge::judge_at_once(tx, &mut self.entry, &alert, at).await.map(drop)
     }
 
-    async fn plan_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {
-        let alerts = match self.plan_alerts.take() {
+    async fn shared(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {
+        let alerts = match self.shared.take() {
             Some(alerts) => alerts,
-            None => plan_alerts(tx, &self.entry).await?,
+            None => applied(tx, &self.entry).await?,
         };
-        let alerts = self.plan_alerts.insert(alerts);
-        let version = plans::plan_version_of(tx, &self.entry).await?;
-        Ok(version.alerts.iter().filter_map(|id| alerts.get(id)).cloned().collect())
+        let alerts = self.shared.insert(alerts);
+        let ids = shared_alerts::ids(tx, &self.entry).await?;
+        Ok(ids.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
 
-/// Reads the next changes to the alerts of a subscription's plan that it has not applied: at most so many.
+/// Reads the next changes to the alerts that a subscription shares which it has not applied: at most so many of each that
+/// it shares some with, all in the order in which they are applied.
 async fn changes(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     most: usize,
 ) -> Result<VecDeque<Change>, Error> {
-    let revision = plans::plan_version_of(tx, entry).await?.revision;
     let most = u64::try_from(most).unwrap_or(u64::MAX);
-    let last = revision.min(entry.revision.saturating_add(most));
-    let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
-    for (number, AlertRevision { at, alert, .. }) in unseen(tx, entry, last).await? {
-        applies_at = applies_at.max(at);
-        changes.push_back(Change { number, at, applies_at, alert });
+    let mut changes = Vec::new();
+    for sharer in Sharer::all_of(entry) {
+        let revision = sharer.alerts(tx).await?.revision;
+        let last = revision.min(sharer.seen_by(entry).saturating_add(most));
+        let mut applies_at = Timestamp::MIN;
+        for (number, AlertRevision { at, alert, .. }) in
+            shared_alerts::unseen(tx, sharer, entry, last).await?
+        {
+            applies_at = applies_at.max(at);
+            changes.push(Change { sharer, number, at, applies_at, alert });
+        }
     }
-    Ok(changes)
+    // Those of one stay in their order.
+    changes.sort_by_key(|change| change.applies_at);
+    Ok(changes.into())
 }
 
-/// Returns the enabled alerts that watch a subscription: those of its plan version as they were
-/// at the last change that it has applied.
+/// Returns the enabled alerts that watch a subscription: those that it shares as they were at the last change that it
+/// has applied.
 pub(in crate::engine) async fn watching_applied(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<Vec<Alert>, Error> {
-    let alerts = plan_alerts(tx, entry).await?;
-    let version = plans::plan_version_of(tx, entry).await?;
-    let shared = version.alerts.iter().filter_map(|id| alerts.get(id)).cloned().collect();
+    let alerts = applied(tx, entry).await?;
+    let ids = shared_alerts::ids(tx, entry).await?;
+    let shared = ids.iter().filter_map(|id| alerts.get(id)).cloned().collect();
     active::watching_with(tx, entry, shared).await
 }
 
-/// Returns the alerts of a subscription's plan version, as they were at the last change that it has
-/// applied: all later ones are undone.
-async fn plan_alerts(
+/// Returns the alerts that a subscription shares, as they were at the last change that it has applied: all later ones
+/// are undone.
+async fn applied(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let version = plans::plan_version_of(tx, entry).await?;
-    let now = rows::alerts::of_plan(tx, &version.alerts).await?;
+    let now = shared_alerts::of(tx, entry).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(tx, entry, version.revision).await?;
-    for (_, AlertRevision { alert, before, .. }) in later.into_iter().rev() {
-        match before {
-            Some(before) => alerts.insert(alert.id, before),
-            None => alerts.remove(&alert.id),
-        };
+    for sharer in Sharer::all_of(entry) {
+        let revision = sharer.alerts(tx).await?.revision;
+        let later = shared_alerts::unseen(tx, sharer, entry, revision).await?;
+        for (_, AlertRevision { alert, before, .. }) in later.into_iter().rev() {
+            match before {
+                Some(before) => alerts.insert(alert.id, before),
+                None => alerts.remove(&alert.id),
+            };
+        }
     }
     Ok(alerts)
-}
-
-/// Reads the changes to a plan's alerts that a subscription has not applied, up to one of them.
-async fn unseen(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    last: u64,
-) -> Result<Vec<(u64, AlertRevision)>, Error> {
-    let Subscription { plan_id, plan_version, .. } = entry.subscription;
-    let Some(plan_id) = plan_id else { return Ok(Vec::new()) };
-    let numbers = entry.revision.saturating_add(1)..=last;
-    let slots: Vec<_> = numbers
-        .clone()
-        .map(|number| schema::alert_revision(tx.account, plan_id, plan_version, number))
-        .collect();
-    let found: Option<Vec<_>> = tx.get_all(&slots).await?.into_iter().collect();
-    let found = found.ok_or_else(|| Error::corrupt("a change to a plan's alerts is missing"))?;
-    Ok(numbers.zip(found).collect())
 }
