@@ -5,6 +5,7 @@ use accrue::{
 };
 
 use crate::{
+    license_alerts::on_pools,
     licenses::date,
     support::{
         fixture::{Fixture, external, number, run},
@@ -24,4 +25,9 @@ pub(super) fn give(fixture: &Fixture, sum: &Metric) {
     run(fixture.account.create_license(new)).unwrap();
     fee.license_allocations = vec![LicenseAllocation::new(unit("credits"), number("100"))];
     run(fixture.account.create_price(fee)).unwrap();
+}
+
+/// An alert on the pools of all subscriptions, whose creation is not applied.
+pub(super) fn watch_all(fixture: &Fixture) {
+    run(fixture.account.create_account_alert(on_pools(&["90"]))).unwrap();
 }

@@ -24,7 +24,11 @@ pub(super) async fn save_shared_alert(
     let mut shared = sharer.alerts(tx).await?;
     if shared.revision.saturating_sub(shared.applied) >= limits::PENDING_CHANGES {
         let most = limits::PENDING_CHANGES;
-        let detail = format!("{most} changes to the alerts beside it wait for a tick");
+        let whose = match sharer {
+            Sharer::Plan(..) => "version",
+            Sharer::Account => "account",
+        };
+        let detail = format!("{most} changes to the alerts of the {whose} wait for a tick");
         return Err(Error::constraint(detail));
     }
     shared.revision = shared.revision.saturating_add(1);
