@@ -124,6 +124,7 @@ mod price_evaluation;
 mod price_evaluations;
 mod price_intervals;
 mod price_models;
+mod price_overrides;
 mod prices;
 mod processes;
 mod proration;

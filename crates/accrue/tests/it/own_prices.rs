@@ -2,14 +2,14 @@
 //! change of plan (subscriptions 1.2, 1.3, 3.2).
 
 use accrue::{
-    Call, ErrorKind, PageRequest, Patch, PriceId,
+    Call, ErrorKind, PageRequest, PriceId,
     cost::CostQuery,
     invoice::Invoice,
     plan::{NewPlan, PlanPrice},
-    price::{Adjustment, Adjustments, Discount, Model, NewAdjustment, NewPrice, Package, Unit},
+    price::{Adjustment, Adjustments, Discount, NewAdjustment, NewPrice},
     subscription::{
         AddedPrice, AdjustmentChanges, BillingAnchor, NewPriceInterval, NewSubscription,
-        PlanChange, PriceChanges, PriceOverride, ReplacedPrice, Subscription,
+        PlanChange, PriceChanges, ReplacedPrice, Subscription,
     },
 };
 
@@ -25,12 +25,12 @@ use crate::{
 };
 
 /// A plan with a fee of 20.00 in advance and usage at 0.10, to which nobody has subscribed yet but one from 1 January.
-fn plan() -> Changed {
+pub(crate) fn plan() -> Changed {
     changed(|fixture, metric| vec![fixture.advance_fee("20"), fixture.usage_at("0.10", metric)])
 }
 
 /// The ids of the plan's fee and usage.
-fn of_plan(changed: &Changed) -> [PriceId; 2] {
+pub(crate) fn of_plan(changed: &Changed) -> [PriceId; 2] {
     [0, 1].map(|place: usize| changed.subscription.price_intervals[place].price_id)
 }
 
@@ -45,40 +45,43 @@ pub(crate) fn over_named(references: &[&str], of: NewAdjustment) -> NewAdjustmen
     NewAdjustment { reference_ids, ..of }
 }
 
-fn adjusted(new: NewAdjustment) -> AdjustmentChanges {
+pub(crate) fn adjusted(new: NewAdjustment) -> AdjustmentChanges {
     AdjustmentChanges { add: vec![new.into()], ..AdjustmentChanges::default() }
 }
 
-fn of(changed: &Changed, prices: PriceChanges) -> Call<Subscription> {
+pub(crate) fn of(changed: &Changed, prices: PriceChanges) -> Call<Subscription> {
     with(changed, |new| new.prices = prices)
 }
 
-fn with(changed: &Changed, make: impl FnOnce(&mut NewSubscription)) -> Call<Subscription> {
+pub(crate) fn with(
+    changed: &Changed,
+    make: impl FnOnce(&mut NewSubscription),
+) -> Call<Subscription> {
     let mut new = NewSubscription::new(external("ada"), changed.invoiced.plan.id);
     (new.anchor, new.start_date) = (BillingAnchor::FirstOfMonth, Some(at(JANUARY)));
     make(&mut new);
     changed.fixture().account.create_subscription(new)
 }
 
-fn adding_price(price: impl Into<PlanPrice>) -> PriceChanges {
+pub(crate) fn adding_price(price: impl Into<PlanPrice>) -> PriceChanges {
     PriceChanges { add: vec![AddedPrice::new(price)], ..PriceChanges::default() }
 }
 
-fn replacing(by: ReplacedPrice) -> PriceChanges {
+pub(crate) fn replacing(by: ReplacedPrice) -> PriceChanges {
     PriceChanges { replace: vec![by], ..PriceChanges::default() }
 }
 
-fn of_subscription(changed: &Changed, id: accrue::SubscriptionId) -> Vec<Invoice> {
+pub(crate) fn of_subscription(changed: &Changed, id: accrue::SubscriptionId) -> Vec<Invoice> {
     let all = changed.fixture().invoices(&[]).into_iter().chain(changed.fixture().invoices(DRAFT));
     all.filter(|of| of.subscription_id == Some(id)).collect()
 }
 
-fn january() -> CostQuery {
+pub(crate) fn january() -> CostQuery {
     let timeframe = between(JANUARY, "2027-02-01T00:00:00Z").into();
     CostQuery { timeframe, ..CostQuery::default() }
 }
 
-fn validation(found: (ErrorKind, String)) -> String {
+pub(crate) fn validation(found: (ErrorKind, String)) -> String {
     assert_eq!(found.0, ErrorKind::RequestValidation, "{}", found.1);
     found.1
 }
@@ -416,83 +419,4 @@ fn usage_of_an_added_price_is_metered_from_its_start_on_and_judged_by_alerts() {
     changed.invoiced.use_at("b", JANUARY, "1");
     assert_eq!(fixture.told().len(), 1);
     assert_eq!(fixture.cost(&made, &CostQuery::default()).total, number("4"));
-}
-
-fn overriding(price: PriceId, by: PriceOverride) -> PriceChanges {
-    replacing(ReplacedPrice::overridden(price, by))
-}
-
-fn unit_of(amount: &str) -> Option<Model> {
-    Some(Model::Unit(Unit::new(number(amount))))
-}
-
-#[test]
-fn subscriptions_1_6_other_numbers_of_a_price() {
-    let changed = changed(|fixture, metric| {
-        let mut usage = fixture.usage_at("0.10", metric);
-        usage.adjustments.minimum = Some(number("40"));
-        vec![fixture.advance_fee("20"), usage]
-    });
-    let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));
-    changed.invoiced.use_at("a", JANUARY, "1000");
-    fixture.tick_at("2027-02-02T00:00:00Z");
-    let cost = |by: PriceOverride| {
-        let made = run(of(&changed, overriding(usage, by))).unwrap();
-        assert_eq!(made.price_intervals[1].replaces_price_id, Some(usage));
-        let price = block_on(fixture.account.fetch_price(made.price_intervals[1].price_id));
-        assert_eq!(price.unwrap().name.as_str(), "usage");
-        fixture.cost(&made, &january()).lines[1].total.to_string()
-    };
-    let half = PriceOverride { model: unit_of("0.03"), ..PriceOverride::default() };
-    assert_eq!(cost(half.clone()), "40", "1.6.2: the minimum is the plan's");
-    assert_eq!(cost(PriceOverride { minimum: Patch::Clear, ..half.clone() }), "30");
-    let discount = Patch::Set(Discount::Amount(number("10")));
-    let less = PriceOverride { minimum: Patch::Clear, discount, ..half.clone() };
-    assert_eq!(cost(less), "20");
-    let most = PriceOverride { maximum: Patch::Set(number("60")), ..PriceOverride::default() };
-    let most = PriceOverride { model: unit_of("0.10"), ..most };
-    assert_eq!(cost(most), "60");
-
-    let three = PriceOverride { quantity: Some(number("3")), ..PriceOverride::default() };
-    let made = run(of(&changed, overriding(fee, three.clone()))).unwrap();
-    assert_eq!(
-        (made.price_intervals[0].price_id, made.price_intervals[0].replaces_price_id),
-        (fee, None)
-    );
-    assert_eq!(made.fee_quantity(fee, at(JANUARY)), Some(&number("3")));
-    let both = PriceOverride { model: unit_of("7"), ..three.clone() };
-    let made = run(of(&changed, overriding(fee, both))).unwrap();
-    let first = all(&of_subscription(&changed, made.id));
-    assert!(first.iter().any(|of| of.ends_with("2027-01-01: fee 21 = 21")), "{first:?}");
-
-    // A plan change has them too.
-    let change = PlanChange {
-        prices: overriding(usage, half),
-        ..PlanChange::immediate(changed.invoiced.plan.id)
-    };
-    let made = run(fixture.account.schedule_plan_change(made.id, change)).unwrap();
-    assert_eq!(made.price_intervals.last().unwrap().replaces_price_id, Some(usage));
-}
-
-#[test]
-fn subscriptions_1_6_1_only_numbers_differ() {
-    let changed = plan();
-    let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));
-    let refuse = |price, by| constraint(refused(fixture, of(&changed, overriding(price, by))));
-    let package = Some(Model::Package(Package::new(number("1"), 10)));
-    let by = PriceOverride { model: package, ..PriceOverride::default() };
-    assert!(refuse(usage, by).contains("is of the model unit, not of package"));
-    let euro = Some("EUR".parse().unwrap());
-    let by = PriceOverride { model: unit_of("1"), currency: euro, ..PriceOverride::default() };
-    assert!(refuse(usage, by.clone()).contains("is in USD, not in EUR"));
-    let by = PriceOverride { quantity: Some(number("3")), ..PriceOverride::default() };
-    assert!(refuse(usage, by.clone()).contains("has no quantity"));
-    let both = PriceOverride { model: unit_of("1"), ..by };
-    assert!(refuse(usage, both).contains("has no quantity"));
-    let other = run(fixture.account.create_price(fixture.advance_fee("9"))).unwrap().id;
-    let by = PriceOverride { model: unit_of("1"), ..PriceOverride::default() };
-    assert!(refuse(other, by).contains("none of the plan version"));
-    let by = PriceOverride { quantity: Some(number("-1")), ..PriceOverride::default() };
-    let found = validation(refused(fixture, of(&changed, overriding(fee, by))));
-    assert!(found.contains("price_overrides[0].fixed_price_quantity"), "{found}");
 }

@@ -1,0 +1,93 @@
+//! Other numbers of the prices of a plan, for one subscription (subscriptions 1.6).
+
+use accrue::{
+    Patch, PriceId,
+    price::{Discount, Model, Package, Unit},
+    subscription::{PlanChange, PriceChanges, PriceOverride, ReplacedPrice},
+};
+
+use crate::{
+    invoices::all,
+    own_prices::{january, of, of_plan, of_subscription, plan, replacing, validation},
+    price_intervals::{JANUARY, changed, constraint},
+    support::fixture::{at, block_on, number, refused, run},
+};
+
+fn overriding(price: PriceId, by: PriceOverride) -> PriceChanges {
+    replacing(ReplacedPrice::overridden(price, by))
+}
+
+fn unit_of(amount: &str) -> Option<Model> {
+    Some(Model::Unit(Unit::new(number(amount))))
+}
+
+#[test]
+fn subscriptions_1_6_other_numbers_of_a_price() {
+    let changed = changed(|fixture, metric| {
+        let mut usage = fixture.usage_at("0.10", metric);
+        usage.adjustments.minimum = Some(number("40"));
+        vec![fixture.advance_fee("20"), usage]
+    });
+    let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));
+    changed.invoiced.use_at("a", JANUARY, "1000");
+    fixture.tick_at("2027-02-02T00:00:00Z");
+    let cost = |by: PriceOverride| {
+        let made = run(of(&changed, overriding(usage, by))).unwrap();
+        assert_eq!(made.price_intervals[1].replaces_price_id, Some(usage));
+        let price = block_on(fixture.account.fetch_price(made.price_intervals[1].price_id));
+        assert_eq!(price.unwrap().name.as_str(), "usage");
+        fixture.cost(&made, &january()).lines[1].total.to_string()
+    };
+    let half = PriceOverride { model: unit_of("0.03"), ..PriceOverride::default() };
+    assert_eq!(cost(half.clone()), "40", "1.6.2: the minimum is the plan's");
+    assert_eq!(cost(PriceOverride { minimum: Patch::Clear, ..half.clone() }), "30");
+    let discount = Patch::Set(Discount::Amount(number("10")));
+    let less = PriceOverride { minimum: Patch::Clear, discount, ..half.clone() };
+    assert_eq!(cost(less), "20");
+    let most = PriceOverride { maximum: Patch::Set(number("60")), ..PriceOverride::default() };
+    let most = PriceOverride { model: unit_of("0.10"), ..most };
+    assert_eq!(cost(most), "60");
+
+    let three = PriceOverride { quantity: Some(number("3")), ..PriceOverride::default() };
+    let made = run(of(&changed, overriding(fee, three.clone()))).unwrap();
+    assert_eq!(
+        (made.price_intervals[0].price_id, made.price_intervals[0].replaces_price_id),
+        (fee, None)
+    );
+    assert_eq!(made.fee_quantity(fee, at(JANUARY)), Some(&number("3")));
+    let both = PriceOverride { model: unit_of("7"), ..three.clone() };
+    let made = run(of(&changed, overriding(fee, both))).unwrap();
+    let first = all(&of_subscription(&changed, made.id));
+    assert!(first.iter().any(|of| of.ends_with("2027-01-01: fee 21 = 21")), "{first:?}");
+
+    // A plan change has them too.
+    let change = PlanChange {
+        prices: overriding(usage, half),
+        ..PlanChange::immediate(changed.invoiced.plan.id)
+    };
+    let made = run(fixture.account.schedule_plan_change(made.id, change)).unwrap();
+    assert_eq!(made.price_intervals.last().unwrap().replaces_price_id, Some(usage));
+}
+
+#[test]
+fn subscriptions_1_6_1_only_numbers_differ() {
+    let changed = plan();
+    let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));
+    let refuse = |price, by| constraint(refused(fixture, of(&changed, overriding(price, by))));
+    let package = Some(Model::Package(Package::new(number("1"), 10)));
+    let by = PriceOverride { model: package, ..PriceOverride::default() };
+    assert!(refuse(usage, by).contains("is of the model unit, not of package"));
+    let euro = Some("EUR".parse().unwrap());
+    let by = PriceOverride { model: unit_of("1"), currency: euro, ..PriceOverride::default() };
+    assert!(refuse(usage, by.clone()).contains("is in USD, not in EUR"));
+    let by = PriceOverride { quantity: Some(number("3")), ..PriceOverride::default() };
+    assert!(refuse(usage, by.clone()).contains("has no quantity"));
+    let both = PriceOverride { model: unit_of("1"), ..by };
+    assert!(refuse(usage, both).contains("has no quantity"));
+    let other = run(fixture.account.create_price(fixture.advance_fee("9"))).unwrap().id;
+    let by = PriceOverride { model: unit_of("1"), ..PriceOverride::default() };
+    assert!(refuse(other, by).contains("none of the plan version"));
+    let by = PriceOverride { quantity: Some(number("-1")), ..PriceOverride::default() };
+    let found = validation(refused(fixture, of(&changed, overriding(fee, by))));
+    assert!(found.contains("price_overrides[0].fixed_price_quantity"), "{found}");
+}
