@@ -45,7 +45,7 @@ fn model_refused(model: Model, pointer: &str, message: &str) {
 }
 
 #[test]
-fn subscriptions_1_4_classes_of_prices() {
+fn subscriptions_1_4_3_and_4_classes_of_prices() {
     let check = |charge: &Charge, expect: &[&str]| {
         let classes = [
             PriceClass::Usage,

@@ -257,6 +257,38 @@ fn subscriptions_9_3_5_with_its_interval_its_credits_expire() {
 }
 
 #[test]
+fn subscriptions_1_7_10_credits_are_given_from_the_end_of_the_trial_on() {
+    let of = Allocated::new();
+    let plan = of.plan(allocation());
+    let mut new = NewSubscription::new(of.customer, plan.id);
+    (new.start_date, new.trial_days) = (Some(at(APRIL)), Some(14));
+    run(of.fixture().account.create_subscription(new)).unwrap();
+    of.fixture().tick_at("2027-04-14T00:00:00Z");
+    assert!(of.blocks().is_empty());
+    of.fixture().tick_at("2027-04-15T00:00:00Z");
+    assert_eq!(of.blocks(), ["500 of 500 until 2027-05-01"]);
+    of.fixture().tick_at(MAY);
+    assert_eq!(of.blocks()[1], "500 of 500 until 2027-06-01");
+}
+
+#[test]
+fn subscriptions_3_2_17_what_the_old_plan_gave_expires_and_what_was_granted_stays() {
+    let of = Allocated::new();
+    let subscription = of.subscribe(APRIL, free(AllocationExpiry::Never));
+    let fixture = of.fixture();
+    fixture.tick_at("2027-04-02T00:00:00Z");
+    let granted = accrue::credit::NewLedgerEntry::increment(unit(CREDITS), number("7"));
+    run(fixture.account.create_ledger_entry(of.customer, granted)).unwrap();
+    let change = on(&of.invoiced.plan, "2027-04-21T00:00:00Z");
+    run(fixture.account.schedule_plan_change(subscription.id, change)).unwrap();
+    fixture.tick_at("2027-04-20T00:00:00Z");
+    assert_eq!(of.balance(), number("507"));
+    fixture.tick_at("2027-04-21T00:00:00Z");
+    assert_eq!(of.blocks(), ["0 of 500 until 2027-04-21", "7 of 7 until -"]);
+    assert_eq!(of.balance(), number("7"));
+}
+
+#[test]
 fn subscriptions_1_2_a_subscription_has_allocations_of_its_own() {
     let of = Allocated::new();
     let fixture = of.fixture();

@@ -335,7 +335,7 @@ fn subscriptions_7_5_7_a_cursor_is_good_for_its_query_alone() {
 }
 
 #[test]
-fn subscriptions_7_5_what_counts_for_the_price_counts_for_the_license() {
+fn subscriptions_1_5_16_and_7_5_what_counts_for_the_price_counts_for_the_license() {
     let of = licensed(9);
     let account = &of.fixture.account;
     of.fixture.set("2026-03-10T09:00:00Z");

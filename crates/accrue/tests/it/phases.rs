@@ -137,6 +137,88 @@ fn subscriptions_1_8_example_of_three_phases() {
 }
 
 #[test]
+fn subscriptions_1_8_1_each_phase_begins_where_the_one_before_ends() {
+    let lasting = |count, unit| NewPhase::lasting(PhaseDuration { count, unit });
+    use PhaseUnit::{Annual, Daily, Monthly, Quarterly, SemiAnnual};
+    let phased = phased(vec![
+        lasting(10, Daily),
+        lasting(2, Monthly),
+        lasting(1, Quarterly),
+        lasting(1, SemiAnnual),
+        lasting(2, Annual),
+        NewPhase::evergreen(),
+    ]);
+    let expected = [
+        "1 2027-01-15",
+        "2 2027-01-25",
+        "3 2027-03-25",
+        "4 2027-06-25",
+        "5 2027-12-25",
+        "6 2029-12-25",
+    ];
+    assert_eq!(begins(&phased.subscribe(|_| {})), expected);
+}
+
+#[test]
+fn subscriptions_1_8_2_only_the_last_phase_may_have_no_end() {
+    let changed = changed(|_, _| Vec::new());
+    let plan = |phases: Vec<NewPhase>| {
+        let plan = NewPlan { phases, ..NewPlan::new(name("Ramp"), usd()) };
+        changed.fixture().account.create_plan(plan)
+    };
+    let month = || NewPhase::lasting(PhaseDuration::months(1));
+    let endless = NewPhase::evergreen;
+    for wrong in [vec![endless(), month()], vec![month(), endless(), endless()]] {
+        let found = constraint(refused(changed.fixture(), plan(wrong)));
+        assert!(found.contains("has no end, and others follow"), "{found}");
+    }
+    for right in [vec![endless()], vec![month(), endless()]] {
+        run(plan(right)).unwrap();
+    }
+}
+
+#[test]
+fn subscriptions_1_8_4_it_begins_with_the_phase_that_is_said_and_the_earlier_ones_are_left_out() {
+    let phased = phased(phases());
+    let last = phased.subscribe(|new| new.initial_phase = Some(PhaseOrder::new(3)));
+    assert_eq!(begins(&last), ["3 2027-01-15"]);
+    assert_eq!(lives(&last), ["3 fee 01-15 -", "3 usage 01-15 -"]);
+    let first = phased.subscribe(|new| new.initial_phase = Some(PhaseOrder::FIRST));
+    assert_eq!(begins(&first), begins(&phased.subscribe(|_| {})));
+}
+
+#[test]
+fn subscriptions_1_8_5_the_phase_of_now_is_none_before_the_start_behind_the_end_and_without_any() {
+    let phased = phased(phases());
+    let made = phased.subscribe(|new| new.end_date = Some(at("2027-05-01T00:00:00Z")));
+    let order =
+        |of: &Subscription, at: &str| of.active_phase(self::at(at)).map(|of| of.order.number());
+    assert_eq!(order(&made, "2027-01-14T23:59:59Z"), None);
+    assert_eq!(order(&made, START), Some(1));
+    assert_eq!(order(&made, "2027-04-30T23:59:59Z"), Some(2));
+    assert_eq!(order(&made, "2027-05-01T00:00:00Z"), None);
+    assert_eq!(order(&phased.changed.subscription, "2027-04-01T00:00:00Z"), None);
+}
+
+#[test]
+fn subscriptions_1_8_6_intervals_have_the_bounds_of_their_phase() {
+    let phased = phased(phases());
+    let half = of_phase(2, percentage_off("0.5"));
+    let made = phased.subscribe(|new| new.adjustments.add = vec![half.into()]);
+    let [march, june] = ["2027-03-15T00:00:00Z", "2027-06-15T00:00:00Z"].map(at);
+    let of_second =
+        |of: &&accrue::subscription::PriceInterval| of.plan_phase_order == Some(PhaseOrder::new(2));
+    let second: Vec<_> = made.price_intervals.iter().filter(of_second).collect();
+    assert_eq!(second.len(), 2);
+    assert!(second.iter().all(|of| (of.start_date, of.end_date) == (march, Some(june))));
+    let adjustment = &made.adjustment_intervals[0];
+    assert_eq!((adjustment.start_date, adjustment.end_date), (march, Some(june)));
+    let price = phased.fixture().account.fetch_price(second[0].price_id);
+    let price = crate::support::fixture::block_on(price).unwrap();
+    assert_eq!(price.plan_phase_order, Some(PhaseOrder::new(2)));
+}
+
+#[test]
 fn subscriptions_1_8_3_the_last_phase_goes_on_whatever_its_duration_says() {
     let mut of = phases();
     of[2] = NewPhase::lasting(PhaseDuration { count: 1, unit: PhaseUnit::Daily });

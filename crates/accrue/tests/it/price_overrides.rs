@@ -2,7 +2,7 @@
 
 use accrue::{
     Patch, PriceId,
-    price::{Discount, Model, Package, Unit},
+    price::{Adjustments, Discount, Model, Package, Unit},
     subscription::{PlanChange, PriceChanges, PriceOverride, ReplacedPrice},
 };
 
@@ -90,4 +90,62 @@ fn subscriptions_1_6_1_only_numbers_differ() {
     let by = PriceOverride { quantity: Some(number("-1")), ..PriceOverride::default() };
     let found = validation(refused(fixture, of(&changed, overriding(fee, by))));
     assert!(found.contains("price_overrides[0].fixed_price_quantity"), "{found}");
+}
+
+#[test]
+fn subscriptions_1_6_2_what_is_not_said_is_the_plans_and_null_is_none() {
+    let changed = changed(|fixture, metric| {
+        let mut usage = fixture.usage_at("0.10", metric);
+        usage.adjustments = Adjustments {
+            discounts: vec![Discount::Amount(number("10"))],
+            minimum: Some(number("40")),
+            maximum: Some(number("60")),
+        };
+        vec![usage]
+    });
+    let fixture = changed.fixture();
+    let usage = changed.subscription.price_intervals[0].price_id;
+    let own = |by: PriceOverride| {
+        let by = PriceOverride { model: unit_of("0.20"), ..by };
+        let made = run(of(&changed, overriding(usage, by))).unwrap();
+        let price = fixture.account.fetch_price(made.price_intervals[0].price_id);
+        let Adjustments { discounts, minimum, maximum } = block_on(price).unwrap().adjustments;
+        let amount = |of: Option<accrue::Decimal>| of.map_or("-".to_owned(), |of| of.to_string());
+        let off = discounts.into_iter().map(|of| match of {
+            Discount::Amount(amount) => amount,
+            other => panic!("{other:?}"),
+        });
+        [amount(off.last()), amount(minimum), amount(maximum)]
+    };
+    assert_eq!(own(PriceOverride::default()), ["10", "40", "60"]);
+    let (discount, minimum, maximum) = (Patch::Clear, Patch::Clear, Patch::Clear);
+    let none = PriceOverride { discount, minimum, maximum, ..PriceOverride::default() };
+    assert_eq!(own(none), ["-", "-", "-"]);
+    let others = PriceOverride {
+        discount: Patch::Set(Discount::Amount(number("1"))),
+        minimum: Patch::Set(number("2")),
+        maximum: Patch::Set(number("3")),
+        ..PriceOverride::default()
+    };
+    assert_eq!(own(others), ["1", "2", "3"]);
+}
+
+#[test]
+fn subscriptions_1_6_3_an_override_is_a_replacement_that_differs_in_its_numbers() {
+    let changed = plan();
+    let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));
+    changed.invoiced.use_at("a", JANUARY, "1000");
+    let by = PriceOverride { model: unit_of("0.07"), ..PriceOverride::default() };
+    let overridden = run(of(&changed, overriding(usage, by))).unwrap();
+    let other = fixture.usage_at("0.07", &changed.metric);
+    let replaced = run(of(&changed, replacing(ReplacedPrice::by(usage, other)))).unwrap();
+    fixture.tick_at("2027-02-02T00:00:00Z");
+    for made in [&overridden, &replaced] {
+        let prices = made.price_intervals.iter().map(|of| of.replaces_price_id);
+        assert_eq!(prices.collect::<Vec<_>>(), [None, Some(usage)]);
+        assert_eq!(made.price_intervals[0].price_id, fee);
+        let cost = fixture.cost(made, &january());
+        let lines: Vec<_> = cost.lines.iter().map(|line| line.total.to_string()).collect();
+        assert_eq!(lines, ["20", "70"], "1,000 at 0.07");
+    }
 }

@@ -132,3 +132,38 @@ fn an_anchor_is_a_day_of_a_month() {
         run(create(day, month)).unwrap();
     }
 }
+
+#[test]
+fn subscriptions_1_11_in_a_shorter_month_the_last_day_serves() {
+    let fixture = Fixture::new();
+    let mut new = NewSubscription::new(fixture.customer("ada").id, fixture.plan().id);
+    new.anchor = BillingAnchor::Day { day: 31, month: None, year: None };
+    new.start_date = Some(at("2026-01-31T00:00:00Z"));
+    let made = run(fixture.account.create_subscription(new)).unwrap();
+    assert_eq!(made.billing_cycle_day(), 31);
+    let mut ends = Vec::new();
+    let mut from = made.start_date;
+    for _ in 0..4 {
+        from = made.periods().containing(from).unwrap().end();
+        ends.push(from.to_string()[..10].to_owned());
+    }
+    assert_eq!(ends, ["2026-02-28", "2026-03-31", "2026-04-30", "2026-05-31"]);
+}
+
+#[test]
+fn subscriptions_1_11_a_month_says_where_longer_periods_begin() {
+    let fixture = Fixture::new();
+    let plan = fixture.priced_plan([fixture.fee(Cadence::Quarterly).into()]);
+    let ada = fixture.customer("ada").id;
+    let ends = |month| {
+        let mut new = NewSubscription::new(ada, plan.id);
+        new.anchor = BillingAnchor::Day { day: 15, month, year: None };
+        new.start_date = Some(at("2026-01-01T00:00:00Z"));
+        let made = run(fixture.account.create_subscription(new)).unwrap();
+        let first = made.periods().containing(made.start_date).unwrap().end();
+        let second = made.periods().containing(first).unwrap().end();
+        [first, second].map(|end| end.to_string()[..10].to_owned())
+    };
+    assert_eq!(ends(Some(2)), ["2026-02-15", "2026-05-15"]);
+    assert_eq!(ends(Some(12)), ["2026-03-15", "2026-06-15"]);
+}

@@ -265,3 +265,31 @@ fn those_of_one_customer_or_one_plan_are_listed() {
     run(fixture.account.delete_customer(ada.id)).unwrap();
     check(all, &[third.id]);
 }
+
+#[test]
+fn subscriptions_1_15_its_creation_start_trial_and_end_are_told_at_their_instants() {
+    let fixture = Fixture::new();
+    let (ada, plan) = (fixture.customer("ada"), fixture.plan());
+    fixture.messages();
+    fixture.subscribe(ada.id, &plan);
+    let types = fixture.message_types();
+    assert_eq!(types, ["subscription.created", "subscription.started"], "no customer.edited");
+    let found = block_on(fixture.account.fetch_customer(ada.id)).unwrap();
+    assert_eq!((ada.currency, found.currency), (None, Some(plan.currency)), "its first one");
+
+    let mut new = NewSubscription::new(ada.id, plan.id);
+    new.start_date = Some(at("2026-03-20T00:00:00Z"));
+    new.end_date = Some(at("2026-04-20T00:00:00Z"));
+    new.trial_days = Some(7);
+    fixture.create(new);
+    assert_eq!(fixture.message_types(), ["subscription.created"]);
+    for (now, expected) in [
+        ("2026-03-20T00:00:00Z", "subscription.started"),
+        ("2026-03-27T00:00:00Z", "subscription.trial_ended"),
+        ("2026-04-20T00:00:00Z", "subscription.ended"),
+    ] {
+        fixture.set(now);
+        fixture.tick();
+        assert_eq!(fixture.message_types(), [expected], "{now}");
+    }
+}

@@ -357,3 +357,83 @@ fn invoicing_15_a_threshold_is_changed_and_taken_back() {
     let draft = block_on(fixture.account.upcoming_invoice(of.id)).unwrap();
     assert_eq!(all(&[draft]), ["DRAFT draft 2026-05-01: usage 100 = 100"]);
 }
+
+#[test]
+fn subscriptions_1_10_1_a_threshold_is_above_zero_in_the_invoicing_currency() {
+    let (invoiced, _) = at_threshold("0.01");
+    for wrong in ["0", "0.00", "-5", "0.001"] {
+        let mut new = NewSubscription::new(external("ada"), invoiced.plan.id);
+        new.carried = threshold(wrong);
+        let (kind, text) =
+            refused(&invoiced.fixture, invoiced.fixture.account.create_subscription(new));
+        assert_eq!(kind, ErrorKind::RequestValidation, "{wrong}: {text}");
+    }
+}
+
+#[test]
+fn subscriptions_1_10_2_fees_never_reach_it() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("1", metric), fixture.advance_fee("500"), fixture.arrear_fee("70")]
+    });
+    subscribed(&invoiced, "50.00", |_| {});
+    let fixture = &invoiced.fixture;
+    fixture.use_on("06", "a", "49");
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    assert!(fixture.exceeded().iter().all(|of| of == "issued"));
+    let sources = fixture.invoices(SETTLED).into_iter().map(|of| of.source);
+    assert_eq!(sources.collect::<Vec<_>>(), [InvoiceSource::Subscription; 2]);
+}
+
+#[test]
+fn subscriptions_1_10_3_it_is_of_one_subscription_and_not_of_its_customer() {
+    let (invoiced, _) = at_threshold("50.00");
+    subscribed(&invoiced, "50.00", |_| {});
+    let fixture = &invoiced.fixture;
+    fixture.use_on("06", "a", "49");
+    assert_eq!(fixture.exceeded(), [""; 0], "98 of two, and 49 of each");
+    fixture.use_on("07", "b", "1");
+    let [each, issued] = ["50 over 50, invoice: true", "issued"];
+    assert_eq!(fixture.exceeded(), [each, issued, each, issued]);
+}
+
+#[test]
+fn subscriptions_1_10_4_example_one_invoice_has_all_of_the_excess() {
+    let (invoiced, _) = at_threshold("10.00");
+    let fixture = &invoiced.fixture;
+    fixture.use_on("05", "a", "34");
+    assert_eq!(fixture.exceeded(), ["34 over 10, invoice: true", "issued"]);
+    fixture.use_on("06", "b", "7");
+    assert_eq!(fixture.exceeded(), [""; 0], "7 of 41 are open");
+    fixture.use_on("07", "c", "5");
+    assert_eq!(fixture.exceeded(), ["46 over 10, invoice: true", "issued"]);
+    fixture.use_on("08", "d", "4");
+    fixture.tick_at("2026-05-02T00:00:00Z");
+    let expected = [
+        "00003 issued 2026-05-01: usage 4 = 4",
+        "00002 issued 2026-04-07: usage 12 = 12",
+        "00001 issued 2026-04-05: usage 34 = 34",
+    ];
+    assert_eq!(all(&fixture.invoices(SETTLED)), expected);
+}
+
+#[test]
+fn subscriptions_1_10_4_it_is_reached_where_usage_comes_to_it() {
+    let (invoiced, _) = at_threshold("10.00");
+    let fixture = &invoiced.fixture;
+    fixture.use_on("05", "a", "9.99");
+    assert_eq!(fixture.exceeded(), [""; 0]);
+    fixture.use_on("05", "b", "0.01");
+    assert_eq!(fixture.exceeded(), ["10 over 10, invoice: true", "issued"]);
+}
+
+#[test]
+fn subscriptions_1_10_5_what_earlier_ones_billed_is_left_out_and_nothing_waits() {
+    let (invoiced, _) = at_threshold("10.00");
+    let fixture = &invoiced.fixture;
+    fixture.use_on("05", "a", "12");
+    fixture.use_on("06", "b", "11");
+    let issued: Vec<_> =
+        fixture.invoices(SETTLED).iter().map(|of| (of.total.clone(), of.issued_at)).collect();
+    let at_once = |day: &str| Some(at(&format!("2026-04-{day}T12:00:00Z")));
+    assert_eq!(issued, [(number("11"), at_once("06")), (number("12"), at_once("05"))]);
+}

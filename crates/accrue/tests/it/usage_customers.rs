@@ -51,7 +51,11 @@ impl Fixture {
         self.parent_of(child, Patch::Set(parent))
     }
 
-    fn parent_of(&self, child: CustomerId, parent: Patch<CustomerId>) -> accrue::Call<Customer> {
+    pub(crate) fn parent_of(
+        &self,
+        child: CustomerId,
+        parent: Patch<CustomerId>,
+    ) -> accrue::Call<Customer> {
         let hierarchy = HierarchyChange { parent, children: Vec::new() };
         self.account.update_customer(child, CustomerUpdate { hierarchy, ..Default::default() })
     }
@@ -97,7 +101,11 @@ impl Family {
         running.to_string()
     }
 
-    fn edit(&self, of: &Subscription, to: Patch<UsageCustomers>) -> accrue::Call<Subscription> {
+    pub(crate) fn edit(
+        &self,
+        of: &Subscription,
+        to: Patch<UsageCustomers>,
+    ) -> accrue::Call<Subscription> {
         let id = of.price_intervals[0].id;
         let edit = PriceIntervalEdit { usage_customers: to, ..PriceIntervalEdit::new(id) };
         let changes = IntervalChanges { edit: vec![edit], ..IntervalChanges::default() };
@@ -240,7 +248,7 @@ fn wire_4_3_a_hierarchy_changes_from_either_side_and_all_of_it_is_told() {
 }
 
 #[test]
-fn subscriptions_1_5_who_counts_for_a_live_subscription_stays_a_child() {
+fn subscriptions_1_5_13_who_counts_for_a_live_subscription_stays_a_child() {
     let of = family();
     let subscription = of.subscribe(Some(&[of.a]));
     let leave = || of.fixture.parent_of(of.a, Patch::Clear);
@@ -469,7 +477,7 @@ fn subscriptions_1_5_a_subscription_has_few_different_lists() {
 }
 
 #[test]
-fn subscriptions_1_5_what_a_deleted_child_used_counts_on_and_nobody_lists_it_anew() {
+fn subscriptions_1_5_14_what_a_deleted_child_used_counts_on_and_nobody_lists_it_anew() {
     let of = family();
     let subscription = of.subscribe(Some(&[of.a, of.b]));
     of.use_now("a", "1", "300");
