@@ -10,10 +10,12 @@ use accrue::{
 };
 
 use crate::{
+    adjustments::at_most,
     invoices::SETTLED,
-    price_intervals::{Changed, adding, changed},
+    own_prices::{adjusted, with},
+    price_intervals::{Changed, JANUARY, adding, changed},
     support::{
-        fixture::{at, number, refused},
+        fixture::{at, number, refused, run},
         priced::unit,
     },
 };
@@ -102,6 +104,50 @@ fn subscriptions_2_4_3_and_4_another_amount_takes_over_and_an_empty_interval_is_
     assert_eq!(after.adjustment_intervals.len(), 1);
     fixture.tick();
     assert_eq!(changed.totals(), ["40", "36", "40"], "March was billed with it, and is anew");
+}
+
+#[test]
+fn subscriptions_2_4_5_in_a_partial_period_bounds_are_of_its_days_and_amounts_are_whole() {
+    // 15 of the 30 days of April.
+    let total = |adjustment: &dyn Fn(&Changed) -> NewAdjustment, used: &str| {
+        let changed = changed(|fixture, metric| vec![fixture.usage_at("1", metric)]);
+        let start = "2027-04-16T00:00:00Z";
+        changed.fixture().set(start);
+        let adjustments = adjusted(adjustment(&changed));
+        let made = with(&changed, |new| {
+            (new.start_date, new.adjustments) = (Some(at(start)), adjustments);
+        });
+        let made = run(made).unwrap();
+        changed.invoiced.use_at("a", start, used);
+        changed.fixture().tick_at("2027-05-03T00:00:00Z");
+        let invoices = changed.fixture().invoices(SETTLED).into_iter();
+        let own = invoices.filter(|of| of.subscription_id == Some(made.id));
+        own.map(|of| of.total.to_string()).collect::<Vec<_>>()
+    };
+    let least = |of: &Changed| {
+        let least = NewAdjustment::new(Adjustment::Minimum(number("100")));
+        NewAdjustment { item_id: Some(of.fixture().item().id), ..least }
+    };
+    assert_eq!(total(&least, "3"), ["50"], "the example of the page");
+    assert_eq!(total(&|_| at_most("100"), "300"), ["50"]);
+    assert_eq!(total(&|_| amount("100"), "130"), ["30"]);
+}
+
+#[test]
+fn subscriptions_2_4_6_a_minimum_counts_once_in_each_period_over_all_that_it_reaches() {
+    let changed = changed(|fixture, metric| {
+        vec![fixture.usage_at("1", metric), fixture.usage_at("2", metric)]
+    });
+    let fixture = changed.fixture();
+    let least = NewAdjustment::new(Adjustment::Minimum(number("60")));
+    let least = NewAdjustment { item_id: Some(fixture.item().id), ..least };
+    changed.adjust(interval(least, JANUARY, None));
+    changed.invoiced.use_at("a", JANUARY, "10");
+    fixture.tick_at("2027-02-10T00:00:00Z");
+    changed.invoiced.use_at("b", "2027-02-10T00:00:00Z", "30");
+    fixture.tick_at("2027-04-03T00:00:00Z");
+    // Of 30, of 90, and of nothing.
+    assert_eq!(changed.totals(), ["60", "90", "60"]);
 }
 
 #[test]

@@ -55,6 +55,26 @@ fn subscriptions_2_6_example_one_invoice_has_both_prices() {
 }
 
 #[test]
+fn subscriptions_2_6_1_of_prices_that_end_usage_alone_waits() {
+    let changed = changed(|fixture, metric| {
+        vec![fixture.usage_at("2", metric), fixture.arrear_fee("31"), fixture.advance_fee("62")]
+    });
+    let fixture = changed.fixture();
+    fixture.set("2027-01-05T00:00:00Z");
+    changed.invoiced.use_at("a", "2027-01-05T00:00:00Z", "7");
+    let edit = [0, 1, 2].map(|place| ending(&changed, place, "2027-01-11T00:00:00Z", true));
+    changed.change(IntervalChanges { edit: edit.into(), ..IntervalChanges::default() });
+    assert_eq!(changed.notes(), ["42"], "21 of 31 days go back at once");
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let expect = [
+        "00001 issued 2027-01-01: fee 62 = 62",
+        "00002 issued 2027-01-11: fee 10 = 10",
+        "00003 issued 2027-02-01: usage 14 = 14",
+    ];
+    assert_eq!(changed.settled(), expect);
+}
+
+#[test]
 fn subscriptions_2_6_2_events_that_come_late_are_on_the_later_invoice() {
     let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
     let fixture = changed.fixture();

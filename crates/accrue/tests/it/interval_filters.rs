@@ -129,6 +129,30 @@ fn subscriptions_2_3_9_an_edit_holds_for_all_of_the_interval() {
 }
 
 #[test]
+fn subscriptions_2_3_10_from_today_on_alone_is_an_end_and_a_new_begin() {
+    let of = shop();
+    of.fixture().set("2027-01-05T00:00:00Z");
+    of.use_in("a", "2027-01-05T00:00:00Z", "7", "eu");
+    of.use_in("b", "2027-01-05T00:00:00Z", "5", "us");
+    let today = at("2027-01-10T00:00:00Z");
+    of.fixture().set("2027-01-10T00:00:00Z");
+    let again = NewPriceInterval::new(of.subscription.price_intervals[0].price_id, today);
+    let changes = IntervalChanges {
+        edit: vec![PriceIntervalEdit::ending(of.of_plan(0), today)],
+        add: vec![NewPriceInterval { filter: filter("region = 'eu'"), ..again }],
+        ..IntervalChanges::default()
+    };
+    run(of.call(changes)).unwrap();
+    of.fixture().set("2027-01-12T00:00:00Z");
+    of.use_in("c", "2027-01-12T00:00:00Z", "3", "eu");
+    of.use_in("d", "2027-01-12T00:00:00Z", "11", "us");
+    of.fixture().tick_at("2027-02-03T00:00:00Z");
+    let expected =
+        ["00001 issued 2027-01-10: usage 24 = 24", "00002 issued 2027-02-01: usage 6 = 6"];
+    assert_eq!(of.settled(), expected, "all of 12 before, and 3 of 14 since");
+}
+
+#[test]
 fn subscriptions_1_5_alerts_and_cells_count_by_it() {
     let region = PropertyName::parse("size").unwrap();
     let of = changed(|fixture, metric| {

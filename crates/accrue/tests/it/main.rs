@@ -69,6 +69,7 @@ mod expiry_stories;
 mod families;
 mod fee_quantities;
 mod fee_quantity_changes;
+mod fee_transitions;
 mod fees;
 mod footprints;
 mod given_back;
