@@ -66,7 +66,7 @@ fn subscriptions_0_2_the_shortest_is_the_billing_period_and_the_longest_the_term
 }
 
 #[test]
-fn subscriptions_3_8_what_has_not_begun_is_canceled_at_once_or_not_at_all() {
+fn subscriptions_3_8_5_what_has_not_begun_is_canceled_at_once_or_not_at_all() {
     let fixture = Fixture::new();
     let ada = fixture.customer("ada");
     let start = "2026-04-01T00:00:00Z";

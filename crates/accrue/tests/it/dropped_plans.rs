@@ -1,19 +1,25 @@
 //! Changes of plan that are taken back, or wait (subscriptions 3.3, 3.8, 3.10, 4).
 
 use accrue::{
-    Decimal, ErrorKind, PageRequest,
+    Decimal, ErrorKind, PageRequest, Timestamp,
+    coupon::{Redemption, RedemptionTiming},
     invoice::InvoiceStatus,
+    plan::Plan,
     subscription::{
         BillingCycleAlignment, Cancellation, NewPriceInterval, PlanChange, PlanChangeTiming,
+        Subscription,
     },
 };
 
 use crate::{
     changed_plans::on,
+    coupons::{code, percentage},
     invoices::{DRAFT, all},
-    price_intervals::{JANUARY, changed, constraint},
+    price_intervals::{Changed, JANUARY, adding, changed, constraint},
     support::fixture::{at, block_on, number, refused, run},
 };
+
+const MARCH: &str = "2027-03-01T00:00:00Z";
 
 #[test]
 fn subscriptions_3_3_scheduled_changes_are_taken_back_up_to_the_end() {
@@ -41,6 +47,120 @@ fn subscriptions_3_3_scheduled_changes_are_taken_back_up_to_the_end() {
     run(fixture.account.cancel_subscription(id, Cancellation::RequestedDate(end))).unwrap();
     let after = run(changed.unschedule()).unwrap();
     assert_eq!(after.end_date, Some(end), "3.3.5");
+}
+
+/// On a fee of 31, with changes to come: to a second plan on 1 March, and to a third one on 1 May.
+fn scheduled() -> (Changed, [Plan; 3]) {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let [b, c] = ["32", "33"].map(|amount| changed.plan([changed.fixture().advance_fee(amount)]));
+    changed.to(on(&b, MARCH));
+    changed.to(on(&c, "2027-05-01T00:00:00Z"));
+    let plans = [changed.invoiced.plan.clone(), b, c];
+    (changed, plans)
+}
+
+/// The bounds of the intervals of prices.
+fn bounds(of: &Subscription) -> Vec<(Timestamp, Option<Timestamp>)> {
+    of.price_intervals.iter().map(|of| (of.start_date, of.end_date)).collect()
+}
+
+#[test]
+fn subscriptions_3_3_1_all_changes_that_are_to_come_go() {
+    let (changed, plans) = scheduled();
+    let plans = plans.each_ref();
+    assert_eq!(changed.schedule(&plans).len(), 3);
+    changed.fixture().tick_at("2027-03-10T00:00:00Z");
+    run(changed.unschedule()).unwrap();
+    let [a, b] = [(0, "2027-01-01".to_owned()), (1, "2027-03-01".to_owned())];
+    assert_eq!(changed.schedule(&plans), [a, b], "what has happened stays");
+}
+
+#[test]
+fn subscriptions_3_3_2_what_a_change_cut_goes_on_without_the_end_that_it_had() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let add_on = changed.price(fixture.arrear_fee("5"));
+    let until_june = NewPriceInterval {
+        end_date: Some(at("2027-06-01T00:00:00Z").into()),
+        ..NewPriceInterval::new(add_on, at(JANUARY))
+    };
+    changed.add(until_june);
+    let b = changed.plan([fixture.advance_fee("32")]);
+    let cut = changed.to(on(&b, MARCH));
+    let (start, march) = (at(JANUARY), at(MARCH));
+    assert_eq!(bounds(&cut), [(start, Some(march)), (start, Some(march)), (march, None)]);
+    let after = run(changed.unschedule()).unwrap();
+    assert_eq!(bounds(&after), [(start, None), (start, None)]);
+}
+
+#[test]
+fn subscriptions_3_3_3_what_was_to_start_behind_the_first_change_is_gone() {
+    let (changed, _) = scheduled();
+    let fixture = changed.fixture();
+    let add_on = changed.price(fixture.arrear_fee("5"));
+    for start in ["2027-02-01T00:00:00Z", "2027-04-01T00:00:00Z"] {
+        changed.change(adding(NewPriceInterval {
+            end_date: Some(
+                (at(start).saturating_add(std::time::Duration::from_secs(86_400))).into(),
+            ),
+            ..NewPriceInterval::new(add_on, at(start))
+        }));
+    }
+    let after = run(changed.unschedule()).unwrap();
+    let [february, day] = ["2027-02-01T00:00:00Z", "2027-02-02T00:00:00Z"].map(at);
+    assert_eq!(bounds(&after), [(at(JANUARY), None), (february, Some(day))]);
+    fixture.tick_at("2027-06-02T00:00:00Z");
+    assert_eq!(bounds(&changed.fetch()), bounds(&after), "for good");
+}
+
+#[test]
+fn subscriptions_3_3_4_a_coupon_of_a_change_that_is_dropped_can_be_redeemed_again() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    fixture.coupon("HALF", percentage("0.5"));
+    let b = changed.plan([fixture.advance_fee("32")]);
+    let with_coupon = || PlanChange { coupon_redemption_code: Some(code("HALF")), ..on(&b, MARCH) };
+    changed.to(with_coupon());
+    let id = changed.subscription.id;
+    let by_itself = || {
+        let when = RedemptionTiming::EndOfSubscriptionTerm;
+        let redemption = Redemption { when, ..Redemption::immediate(code("HALF")) };
+        fixture.account.redeem_coupon(id, redemption)
+    };
+    constraint(refused(fixture, by_itself()));
+    run(changed.unschedule()).unwrap();
+    assert_eq!(changed.fetch().redeemed_coupon(), None);
+    let after = changed.to(with_coupon());
+    assert_eq!(after.redeemed_coupon().unwrap().start_date, at(MARCH));
+    run(changed.unschedule()).unwrap();
+    run(by_itself()).unwrap();
+}
+
+#[test]
+fn subscriptions_3_3_5_a_cancellation_stays_and_what_goes_on_ends_with_it() {
+    let (changed, _) = scheduled();
+    let fixture = changed.fixture();
+    let end = at("2027-04-01T00:00:00Z");
+    let cancellation = Cancellation::RequestedDate(end);
+    run(fixture.account.cancel_subscription(changed.subscription.id, cancellation)).unwrap();
+    let after = run(changed.unschedule()).unwrap();
+    assert_eq!((after.end_date, after.plans().len()), (Some(end), 1));
+    let ends: Vec<_> = after.price_intervals.iter().map(|of| after.end_of(of)).collect();
+    assert_eq!(ends, [Some(end)]);
+    for month in ["02", "03", "04", "05"] {
+        fixture.tick_at(&format!("2027-{month}-03T00:00:00Z"));
+    }
+    let totals: Vec<_> = changed.settled().iter().map(|of| of[6..].to_owned()).collect();
+    let fee = |month: &str| format!("issued 2027-{month}-01: fee 31 = 31");
+    assert_eq!(totals, ["01", "02", "03"].map(fee));
+}
+
+#[test]
+fn subscriptions_3_3_6_where_nothing_is_scheduled_the_request_is_not_valid() {
+    let (changed, _) = scheduled();
+    run(changed.unschedule()).unwrap();
+    let (kind, _) = refused(changed.fixture(), changed.unschedule());
+    assert_eq!(kind, ErrorKind::RequestValidation);
 }
 
 #[test]

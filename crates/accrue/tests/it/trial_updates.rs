@@ -175,6 +175,41 @@ fn subscriptions_3_5_1_and_8_what_is_refused() {
 }
 
 #[test]
+fn subscriptions_3_5_5_only_what_begins_or_ends_with_the_trial_moves() {
+    let on_trial = OnTrial::new();
+    let fixture = on_trial.fixture();
+    fixture.set("2027-03-20T12:00:00Z");
+    let later = "2027-04-20T22:00:00Z";
+    let made = on_trial.subscribe(|new| {
+        let adding = |start: &str| {
+            let mut of = AddedPrice::new(fixture.advance_fee("5"));
+            of.start_date = Some(at(start));
+            of
+        };
+        new.prices.add = vec![adding(END), adding(later)];
+        let half = |start: &str| {
+            let mut of = AddedAdjustment::from(percentage_off("0.5"));
+            of.start_date = Some(at(start));
+            of
+        };
+        new.adjustments.add = vec![half(END), half(later)];
+    });
+    let end = "2027-04-09T22:00:00Z";
+    let moved = on_trial.moved(&made, end);
+    let expected = [
+        "fee 04-09T22:00 -",
+        "usage on trial 03-19T23:00 04-09T22:00",
+        "usage 04-09T22:00 -",
+        "fee 04-09T22:00 -",
+        "fee 04-20T22:00 -",
+    ];
+    assert_eq!(lives(&moved), expected);
+    let given = moved.adjustment_intervals.iter().filter(|of| !of.is_trial);
+    let starts: Vec<_> = given.map(|of| of.start_date).collect();
+    assert_eq!(starts, [at(end), at(later)]);
+}
+
+#[test]
 fn subscriptions_3_5_7_what_is_pushed_behind_the_end_is_cut() {
     let on_trial = OnTrial::new();
     let fixture = on_trial.fixture();
