@@ -110,7 +110,8 @@ impl Describe for DiscountFilterIn {
 impl Read for DiscountFilterIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let NewPriceFilter { field, operator, values } = NewPriceFilter::read(json, at, reader)?;
-        if !matches!(field, FilterField::Currency) {
+        // A pricing unit has its name for its id.
+        if !matches!(field, FilterField::Currency | FilterField::PricingUnitId) {
             return PriceFilterIn::read(json, at, reader).map(|PriceFilterIn(filter)| Self(filter));
         }
         let units = all(&values, |index, text| {

@@ -52,6 +52,7 @@ mod metrics;
 mod migrations;
 mod one_off;
 mod own;
+mod own_adjustments;
 mod own_prices;
 mod pagination;
 mod payloads;
