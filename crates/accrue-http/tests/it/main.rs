@@ -69,6 +69,7 @@ mod rates;
 mod reflection;
 mod scene;
 mod stores;
+mod subscription_answers;
 mod subscription_changes;
 mod subscription_figures;
 mod subscriptions;

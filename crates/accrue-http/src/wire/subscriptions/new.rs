@@ -179,6 +179,7 @@ impl NewSubscription {
         let external_plan = new.external_plan_id.clone();
         let plan = at_most_one_of("plan", new.plan_id, external_plan, &mut violations);
         let anchor = new.anchor(&mut violations);
+        new.check_marketplace(&mut violations);
         let (Some(customer), Some(anchor)) = (customer, anchor) else {
             return Err(violations.into());
         };
@@ -223,6 +224,18 @@ impl NewSubscription {
         subscription.metadata = new_metadata(new.metadata);
         subscription.carried = carried;
         Ok(subscription)
+    }
+
+    /// Refuses what belongs to a marketplace that is not named (subscriptions 1.12).
+    fn check_marketplace(&self, violations: &mut Violations) {
+        let marketplace = self.external_marketplace.as_ref().map(|of| of.value);
+        if self.external_marketplace_reporting_id.is_some() && marketplace.is_none() {
+            let message = "is there without external_marketplace";
+            violations.push("/external_marketplace_reporting_id", message);
+        }
+        if self.aws_region.is_some() && !matches!(marketplace, Some(Marketplace::Aws)) {
+            violations.push("/aws_region", "is there without the external_marketplace aws");
+        }
     }
 
     fn anchor(&self, violations: &mut Violations) -> Option<BillingAnchor> {
