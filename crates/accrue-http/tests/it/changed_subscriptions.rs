@@ -324,3 +324,57 @@ fn subscriptions_3_1_and_3_3_what_is_wrong_with_a_change_of_plan_is_told_where()
     let nothing = shop.host.post(&at(&of, "unschedule_pending_plan_changes"), "");
     nothing.error(400, "400-request-validation-errors");
 }
+
+#[test]
+fn subscriptions_2_5_9_transitions_begin_with_the_quantity_of_the_start() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({}));
+    let (seats, start) = (&of["price_intervals"][1], &of["start_date"]);
+    let id = &seats["id"];
+    let entry = |date: &Value, quantity: Value| json!({"effective_date": date, "price_id": seats["price"]["id"], "quantity": quantity});
+    let transitions =
+        |of: &Value| of["price_intervals"][1]["fixed_fee_quantity_transitions"].clone();
+    assert_eq!(transitions(&of), json!([entry(start, json!(2))]));
+    assert_eq!(of["price_intervals"][0]["fixed_fee_quantity_transitions"], Value::Null, "of usage");
+    let edit = |list: Value| {
+        let edit = json!({"price_interval_id": id, "fixed_fee_quantity_transitions": list});
+        transitions(&shop.change(&of, json!({"edit": [edit]})))
+    };
+    let [april, may] =
+        ["2026-04-01T00:00:00.000000+00:00", "2026-05-01T00:00:00.000000+00:00"].map(Value::from);
+    let later = edit(json!([
+        {"effective_date": "2026-05-01T00:00:00Z", "quantity": 7},
+        {"effective_date": "2026-04-01T00:00:00Z", "quantity": 0.5},
+    ]));
+    let expected = [entry(start, json!(2)), entry(&april, json!(0.5)), entry(&may, json!(7))];
+    assert_eq!(later, json!(expected));
+    assert_eq!(edit(Value::Null), json!([entry(start, json!(2))]), "2.5.8: null is no transitions");
+}
+
+#[test]
+fn subscriptions_3_6_a_date_is_midnight_where_the_customer_is_and_decides_the_option() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({}));
+    let path = at(&of, "update_fixed_fee_quantity");
+    let with = |more: Value| {
+        let mut body = json!({"price_id": shop.plan["prices"][1]["id"], "quantity": 5});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    for option in [Value::Null, json!("effective_date")] {
+        let body = with(json!({"effective_date": "2026-04-10", "change_option": option}));
+        let after = shop.host.post(&path, body).ok(StatusCode::OK);
+        let last = after["fixed_fee_quantity_schedule"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["start_date"], "2026-04-09T22:00:00.000000+00:00");
+    }
+    for option in ["immediate", "upcoming_invoice"] {
+        let body = with(json!({"effective_date": "2026-04-10", "change_option": option}));
+        assert_eq!(shop.wrong(&path, body), ["/effective_date"], "{option}");
+    }
+    let body = with(json!({"change_option": "effective_date"}));
+    assert_eq!(shop.wrong(&path, body), ["/effective_date"]);
+    assert_eq!(shop.wrong(&path, with(json!({"quantity": -1}))), ["/quantity"]);
+    assert_eq!(shop.wrong(&path, with(json!({"something": 1}))), ["/something"]);
+    let now = shop.host.post(&path, with(json!({}))).ok(StatusCode::OK);
+    assert_eq!(now["fixed_fee_quantity_schedule"][0]["quantity"], 5, "at once where none is said");
+}

@@ -212,6 +212,49 @@ fn subscriptions_1_6_price_overrides_over_http() {
 }
 
 #[test]
+fn subscriptions_1_2_8_metrics_have_no_parameters_whatever_they_are_called() {
+    let shop = Shop::new();
+    let post = |name: &str, mut entry: Value, parameters: Value| {
+        entry["metric_parameter_overrides"] = parameters;
+        let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+        new[name] = json!([entry]);
+        shop.host.post("/v1/subscriptions", new)
+    };
+    let added = || json!({"price": shop.cheap()});
+    let replaced = || json!({"replaces_price_id": shop.id(0), "price": shop.cheap()});
+    for parameters in [json!({"rate": 2}), json!({"region": "eu"})] {
+        post("add_prices", added(), parameters.clone()).error(400, "400-constraint-violation");
+        post("replace_prices", replaced(), parameters).error(400, "400-constraint-violation");
+    }
+    for none in [Value::Null, json!({})] {
+        post("add_prices", added(), none).ok(StatusCode::CREATED);
+    }
+}
+
+#[test]
+fn subscriptions_1_6_4_overrides_stand_beside_none_of_the_lists_that_came_after_them() {
+    let shop = Shop::new();
+    for list in [
+        "add_prices",
+        "remove_prices",
+        "replace_prices",
+        "add_adjustments",
+        "remove_adjustments",
+        "replace_adjustments",
+    ] {
+        let mut new = json!({
+            "external_customer_id": "ada", "external_plan_id": "pro",
+            "price_overrides": [{"id": shop.id(1), "fixed_price_quantity": 3}],
+        });
+        new[list] = json!([]);
+        let body = shop.host.post("/v1/subscriptions", new);
+        let body = body.error(400, "400-request-validation-errors");
+        let error = body["validation_errors"][0].as_str().unwrap();
+        assert!(error.starts_with("/price_overrides: "), "{list}: {error}");
+    }
+}
+
+#[test]
 fn subscriptions_1_5_a_filter_is_shown_and_counts() {
     let shop = Shop::new();
     let text = "model = 'small'";

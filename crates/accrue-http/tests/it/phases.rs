@@ -215,3 +215,53 @@ fn subscriptions_1_7_a_trial_over_http() {
     assert_eq!(without["trial_info"]["end_date"], Value::Null);
     update(json!({"trial_end_date": "2026-04-10"})).error(400, "400-constraint-violation");
 }
+
+#[test]
+fn subscriptions_1_7_2_the_end_of_a_trial_is_shown_at_all_times_and_null_where_there_was_none() {
+    let shop = Shop::new();
+    let made = shop.subscribe(json!({"start_date": "2026-03-20", "trial_duration_days": 14}));
+    let without = shop.subscribe(json!({"trial_duration_days": 0}));
+    let end = "2026-04-02T22:00:00.000000+00:00";
+    for now in ["2026-03-11T00:00:00Z", "2026-03-25T00:00:00Z", "2026-06-01T00:00:00Z"] {
+        shop.now(now);
+        let info = |of: &Value| {
+            let path = format!("/v1/subscriptions/{}", of["id"].as_str().unwrap());
+            shop.host.get(&path).ok(StatusCode::OK)["trial_info"].clone()
+        };
+        assert_eq!(info(&made), json!({"end_date": end}), "{now}");
+        assert_eq!(info(&without), json!({"end_date": null}), "{now}");
+    }
+}
+
+#[test]
+fn subscriptions_1_8_5_the_order_of_a_phase_is_null_where_there_is_none() {
+    let shop = Shop::new();
+    shop.ramp();
+    let order = |of: &Value| {
+        let path = format!("/v1/subscriptions/{}", of["id"].as_str().unwrap());
+        shop.host.get(&path).ok(StatusCode::OK)["active_plan_phase_order"].clone()
+    };
+    let made = shop.on_ramp(json!({"start_date": "2026-03-20", "end_date": "2026-06-20"}));
+    assert_eq!(order(&made), Value::Null, "it has not begun");
+    assert_eq!(order(&shop.subscribe(json!({}))), Value::Null, "its plan has no phases");
+    for (now, expected) in [
+        ("2026-03-20T12:00:00Z", json!(1)),
+        ("2026-05-20T12:00:00Z", json!(2)),
+        ("2026-06-20T12:00:00Z", Value::Null),
+    ] {
+        shop.now(now);
+        assert_eq!(order(&made), expected, "{now}");
+    }
+}
+
+#[test]
+fn subscriptions_1_8_6_a_price_shows_the_phase_that_its_interval_has_the_bounds_of() {
+    let shop = Shop::new();
+    shop.ramp();
+    let made = shop.on_ramp(json!({}));
+    assert_eq!(lives(&made), ["2 2026-04-14 -", "1 2026-02-14 2026-04-14"]);
+    let half = &made["adjustment_intervals"][0];
+    let bounds =
+        [&half["start_date"], &half["end_date"]].map(|at| at.as_str().unwrap()[..10].to_owned());
+    assert_eq!(bounds, ["2026-02-14", "2026-04-14"], "of the first phase");
+}

@@ -124,6 +124,37 @@ fn subscriptions_1_5_4_bad_lists_are_refused_with_their_pointer() {
 }
 
 #[test]
+fn subscriptions_1_5_11_a_list_is_shown_in_the_order_of_the_ids_each_once() {
+    let shop = Shop::new();
+    let [a, b] = ["a", "b"].map(|name| child(&shop, name)["id"].clone());
+    let made = shop.subscribe(json!({"usage_customer_ids": [b, a, b]}));
+    let mut sorted = [a, b];
+    sorted.sort_by_key(ToString::to_string);
+    assert_eq!(made["price_intervals"][0]["usage_customer_ids"], json!(sorted));
+}
+
+#[test]
+fn subscriptions_1_5_15_children_are_added_leave_and_are_not_shown_once_deleted() {
+    let shop = Shop::new();
+    let [a, b] = ["a", "b"].map(|name| child(&shop, name));
+    let c = customer(&shop.host, "c");
+    let more = json!({"hierarchy": {"child_customer_ids": [c["id"]]}});
+    let put = |of: &Value, body: Value| shop.host.put(&customer_path(of), body);
+    let children = || {
+        let parent = shop.host.get(&customer_path(&shop.customer)).ok(StatusCode::OK);
+        parent["hierarchy"]["children"].clone()
+    };
+    put(&shop.customer, more).ok(StatusCode::OK);
+    assert_eq!(children(), json!([minified(&a), minified(&b), minified(&c)]), "none has gone");
+    put(&b, json!({"hierarchy": {"parent_customer_id": null}})).ok(StatusCode::OK);
+    assert_eq!(children(), json!([minified(&a), minified(&c)]));
+    put(&b, json!({"hierarchy": {"parent_customer_id": c["id"]}})).error(400, CONSTRAINT);
+    let delete = shop.host.call("DELETE", &customer_path(&a), ());
+    assert_eq!(delete.status, StatusCode::NO_CONTENT);
+    assert_eq!(children(), json!([minified(&c)]));
+}
+
+#[test]
 fn subscriptions_2_1_and_3_1_other_requests_list_customers_too() {
     let shop = Shop::new();
     let a = child(&shop, "a");
