@@ -2,7 +2,7 @@
 
 use accrue::{
     AdjustmentIntervalId, ErrorKind, Fraction, Patch,
-    price::{Adjustment, Cadence, Discount, NewAdjustment},
+    price::{Adjustment, Cadence, Discount, FilterValues, NewAdjustment, PriceClass},
     subscription::{
         AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
         NewPriceInterval,
@@ -10,7 +10,7 @@ use accrue::{
 };
 
 use crate::{
-    adjustments::at_most,
+    adjustments::{at_most, over},
     invoices::SETTLED,
     own_prices::{adjusted, with},
     price_intervals::{Changed, JANUARY, adding, changed},
@@ -148,6 +148,23 @@ fn subscriptions_2_4_6_a_minimum_counts_once_in_each_period_over_all_that_it_rea
     fixture.tick_at("2027-04-03T00:00:00Z");
     // Of 30, of 90, and of nothing.
     assert_eq!(changed.totals(), ["60", "90", "60"]);
+}
+
+#[test]
+fn subscriptions_2_4_7_the_invoice_of_fees_that_begins_a_period_gets_no_minimum() {
+    let changed =
+        changed(|fixture, metric| vec![fixture.usage_at("1", metric), fixture.advance_fee("40")]);
+    let fixture = changed.fixture();
+    let least = NewAdjustment::new(Adjustment::Minimum(number("100")));
+    let least = NewAdjustment { item_id: Some(fixture.item().id), ..least };
+    let least = over(FilterValues::PriceType([PriceClass::Usage].into()), least);
+    let made = run(with(&changed, |new| new.adjustments = adjusted(least))).unwrap();
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let invoices = fixture.invoices(SETTLED).into_iter();
+    let own = invoices.filter(|of| of.subscription_id == Some(made.id));
+    let mut totals: Vec<_> = own.map(|of| (of.invoice_date, of.total)).collect();
+    totals.sort();
+    assert_eq!(totals, [(at(JANUARY), number("40")), (at(FEBRUARY), number("140"))]);
 }
 
 #[test]
