@@ -111,11 +111,11 @@ fn subscriptions_1_6_2_what_is_not_said_is_the_plans_and_null_is_none() {
         let price = fixture.account.fetch_price(made.price_intervals[0].price_id);
         let Adjustments { discounts, minimum, maximum } = block_on(price).unwrap().adjustments;
         let amount = |of: Option<accrue::Decimal>| of.map_or("-".to_owned(), |of| of.to_string());
-        let off = discounts.into_iter().map(|of| match of {
+        let mut off = discounts.into_iter().map(|of| match of {
             Discount::Amount(amount) => amount,
             other => panic!("{other:?}"),
         });
-        [amount(off.last()), amount(minimum), amount(maximum)]
+        [amount(off.next()), amount(minimum), amount(maximum)]
     };
     assert_eq!(own(PriceOverride::default()), ["10", "40", "60"]);
     let (discount, minimum, maximum) = (Patch::Clear, Patch::Clear, Patch::Clear);
