@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod host;
 mod reach;
 mod support;
 mod tls;

@@ -10,180 +10,16 @@ use std::{
 };
 
 use accrue::{
-    Account, AccountId, Billing, Email, Error, ExternalId, ManualClock, Name, PageRequest,
-    PayloadRenderer, SeededEntropy, Timestamp,
-    customer::{CustomerUpdate, NewCustomer},
-    limits,
+    Account, Billing, Error, ManualClock, PayloadRenderer, SeededEntropy, limits,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
-    webhook::{
-        Endpoint, EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach, SentMessage,
-        SentMessageFilter, WebhookKey,
-    },
+    webhook::{EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach},
 };
-use accrue_webhooks::{Failure, Response, TokioTimer, Transport, Worker, WorkerOptions};
-use bytes::Bytes;
-use http::{Request, StatusCode};
+use accrue_webhooks::{TokioTimer, Worker, WorkerOptions};
 
-use crate::support::{Listener, everywhere, ok};
-
-const NOON: &str = "2026-03-10T12:00:00Z";
-const KEY: &[u8; 32] = b"32 random bytes of the host's ow";
-
-/// Writes the type of a message, and whom it is about.
-struct Types;
-
-#[async_trait::async_trait]
-impl PayloadRenderer for Types {
-    async fn render(
-        &self,
-        _: &Account,
-        message: &Message,
-        _: PayloadStyle,
-    ) -> Result<String, Error> {
-        let about = message.customer.as_ref().map(|of| of.name.to_string()).unwrap_or_default();
-        Ok(format!(r#"{{"type":"{}","about":"{about}"}}"#, message.message_type()))
-    }
-}
-
-/// A host with a worker.
-struct Host {
-    store: Arc<MemoryStore>,
-    clock: ManualClock,
-    account: Account,
-    endpoints: Endpoints,
-}
-
-/// What all endpoints have received, and what they do by their names: `ok`, `fails`, `gone`, `hangs`.
-#[derive(Clone, Default)]
-struct Endpoints(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    received: Vec<Received>,
-    /// Requests under way, and the most of them so far, by endpoint.
-    under_way: BTreeMap<String, (usize, usize)>,
-    most: usize,
-    /// Whom requests under way are about, by endpoint: of one customer there is one at a time.
-    about: BTreeSet<(String, String)>,
-    are_out_of_order: bool,
-    /// Whether those that wait may answer.
-    may_answer: bool,
-}
-
-/// Whom a body is about.
-fn about(body: &[u8]) -> String {
-    let text = String::from_utf8(body.to_vec()).unwrap();
-    text.rsplit_once(':').unwrap().1.to_owned()
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Received {
-    host: String,
-    id: String,
-    sequence: u64,
-    body: Bytes,
-}
-
-#[async_trait::async_trait]
-impl Transport for Endpoints {
-    async fn send(&self, request: Request<Bytes>) -> Result<Response, Failure> {
-        let host = request.uri().host().unwrap().to_owned();
-        let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
-        {
-            let mut state = self.0.lock().unwrap();
-            let entry = state.under_way.entry(host.clone()).or_default();
-            entry.0 += 1;
-            entry.1 = entry.1.max(entry.0);
-            let all = state.under_way.values().map(|of| of.0).sum();
-            state.most = state.most.max(all);
-            let (id, sequence) = (header("webhook-id"), header("webhook-sequence"));
-            let sequence = sequence.parse().unwrap();
-            let body = request.body().clone();
-            let is_alone = state.about.insert((host.clone(), about(&body)));
-            state.are_out_of_order |= !is_alone;
-            state.received.push(Received { host: host.clone(), id, sequence, body });
-        }
-        if host.starts_with("hangs") {
-            std::future::pending::<()>().await;
-        }
-        while host.starts_with("waits") && !self.0.lock().unwrap().may_answer {
-            tokio::task::yield_now().await;
-        }
-        // Others have their turn meanwhile.
-        for _ in 0..host.len() % 5 {
-            tokio::task::yield_now().await;
-        }
-        {
-            let mut state = self.0.lock().unwrap();
-            state.under_way.get_mut(&host).unwrap().0 -= 1;
-            state.about.remove(&(host.clone(), about(request.body())));
-        }
-        Ok(Response::new(match host.split('.').next().unwrap() {
-            "fails" => StatusCode::INTERNAL_SERVER_ERROR,
-            "gone" => StatusCode::GONE,
-            _ => StatusCode::NO_CONTENT,
-        }))
-    }
-}
-
-impl Endpoints {
-    fn received(&self) -> Vec<Received> {
-        self.0.lock().unwrap().received.clone()
-    }
-
-    fn by(&self, host: &str) -> Vec<Received> {
-        self.received().into_iter().filter(|of| of.host.starts_with(host)).collect()
-    }
-}
-
-impl Host {
-    fn new() -> Self {
-        let store = Arc::new(MemoryStore::new());
-        let clock = ManualClock::at(Timestamp::parse(NOON).unwrap());
-        let billing = Billing::new(Arc::clone(&store), clock.clone(), SeededEntropy::new(1));
-        let account = billing.account(AccountId::parse("acme").unwrap());
-        Self { store, clock, account, endpoints: Endpoints::default() }
-    }
-
-    /// A worker of another process.
-    fn worker(&self, seed: u64) -> Worker {
-        self.worker_with(seed, WorkerOptions::default())
-    }
-
-    fn worker_with(&self, seed: u64, options: WorkerOptions) -> Worker {
-        let store = Arc::clone(&self.store);
-        let billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
-        Worker::with_options(billing, Types, self.endpoints.clone(), key(), options)
-    }
-
-    async fn endpoint(&self, host: &str) -> Endpoint {
-        let url = format!("https://{host}.example.com/hook");
-        let url = EndpointUrl::parse(&url, &Reach::public()).unwrap();
-        self.account.create_webhook_endpoint(NewEndpoint::new(url)).await.unwrap()
-    }
-
-    async fn customer(&self, name: &str) {
-        let email = Email::parse("a@example.com").unwrap();
-        let mut new = NewCustomer::new(Name::parse(name).unwrap(), email);
-        new.external_customer_id = Some(ExternalId::parse(name).unwrap());
-        self.account.create_customer(new).await.unwrap();
-    }
-
-    async fn edit(&self, customer: &str, times: usize) {
-        for n in 0..times {
-            let email = Some(Email::parse(format!("{n}@example.com")).unwrap());
-            let update = CustomerUpdate { email, ..CustomerUpdate::default() };
-            let of = ExternalId::parse(customer).unwrap();
-            self.account.update_customer(of, update).await.unwrap();
-        }
-    }
-
-    async fn sent(&self) -> Vec<SentMessage> {
-        let page = PageRequest::first(100).unwrap();
-        let filter = SentMessageFilter::default();
-        self.account.list_sent_messages(&filter, &page).await.unwrap().data
-    }
-}
+use crate::{
+    host::{Host, Types, about, key},
+    support::{Listener, everywhere, ok},
+};
 
 /// A store of which each scan takes a while.
 #[derive(Debug)]
@@ -211,10 +47,6 @@ impl Store for Slow {
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         self.store.commit(batch).await
     }
-}
-
-fn key() -> WebhookKey {
-    WebhookKey::new(KEY).unwrap()
 }
 
 #[tokio::test]
