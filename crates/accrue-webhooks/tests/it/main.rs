@@ -9,7 +9,9 @@
 )]
 
 mod answers;
+mod bad_receivers;
 mod host;
+mod over_the_wire;
 mod reach;
 mod support;
 mod tls;

@@ -19,6 +19,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::TcpListener,
+    sync::Semaphore,
 };
 use tokio_rustls::{
     TlsAcceptor,
@@ -37,6 +38,8 @@ pub(crate) enum Does {
     Ends(Vec<u8>),
     /// It writes, and then nothing more, as long as the other side is there.
     Hangs(Vec<u8>),
+    /// It waits until a gate is closed, and then does something else.
+    Waits(Arc<Semaphore>, Box<Self>),
 }
 
 pub(crate) fn answers(answer: &str) -> Does {
@@ -77,14 +80,20 @@ impl Certificate {
 
 impl Listener {
     pub(crate) async fn plain(does: Does) -> Self {
-        Self::start(does, None).await
+        Self::start(vec![does], None).await
     }
 
     pub(crate) async fn tls(does: Does, certificate: &Certificate) -> Self {
+        Self::in_turn(vec![does], certificate).await
+    }
+
+    /// It does one thing with the first request, another with the second, and the last again and again.
+    pub(crate) async fn in_turn(does: Vec<Does>, certificate: &Certificate) -> Self {
         Self::start(does, Some(certificate.acceptor.clone())).await
     }
 
-    async fn start(does: Does, acceptor: Option<TlsAcceptor>) -> Self {
+    async fn start(does: Vec<Does>, acceptor: Option<TlsAcceptor>) -> Self {
+        let does = Arc::new(Mutex::new(VecDeque::from(does)));
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (connections, requests) = (Arc::default(), Arc::default());
@@ -93,13 +102,13 @@ impl Listener {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 connections.fetch_add(1, Ordering::SeqCst);
-                let (does, acceptor) = (does.clone(), acceptor.clone());
+                let (does, acceptor) = (Arc::clone(&does), acceptor.clone());
                 let requests = Arc::clone(&requests);
                 tokio::spawn(async move {
                     match acceptor {
-                        None => serve(stream, does, &requests).await,
+                        None => serve(stream, &does, &requests).await,
                         Some(acceptor) => match acceptor.accept(stream).await {
-                            Ok(stream) => serve(stream, does, &requests).await,
+                            Ok(stream) => serve(stream, &does, &requests).await,
                             Err(error) => Err(error),
                         },
                     }
@@ -122,32 +131,57 @@ impl Listener {
     }
 }
 
-/// Serves requests whose bodies are `{}`.
-async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
-    mut stream: S,
-    does: Does,
-    requests: &Mutex<Vec<String>>,
-) -> io::Result<()> {
+/// Takes the next of several, the last again and again.
+fn next_of<T: Clone>(these: &Mutex<VecDeque<T>>) -> Option<T> {
+    let mut these = these.lock().unwrap();
+    if these.len() > 1 { these.pop_front() } else { these.front().cloned() }
+}
+
+/// Reads a request; none where the other side is gone.
+async fn request<S: AsyncRead + Unpin>(stream: &mut S) -> io::Result<Option<String>> {
+    const LENGTH: &str = "content-length: ";
+    let mut request = Vec::new();
     loop {
-        let mut request = Vec::new();
-        while !request.ends_with(b"\r\n\r\n{}") {
-            if stream.read_buf(&mut request).await? == 0 {
-                return Ok(());
+        let text = String::from_utf8_lossy(&request);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix(LENGTH)).unwrap();
+            if body.len() >= length.parse().unwrap() {
+                return Ok(Some(text.into_owned()));
             }
         }
-        requests.lock().unwrap().push(String::from_utf8(request).unwrap());
-        let (Does::Answers(bytes) | Does::Ends(bytes) | Does::Hangs(bytes)) = &does;
+        if stream.read_buf(&mut request).await? == 0 {
+            return Ok(None);
+        }
+    }
+}
+
+async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    does: &Mutex<VecDeque<Does>>,
+    requests: &Mutex<Vec<String>>,
+) -> io::Result<()> {
+    while let Some(request) = request(&mut stream).await? {
+        requests.lock().unwrap().push(request);
+        let mut does = next_of(does).unwrap();
+        while let Does::Waits(gate, then) = does {
+            gate.acquire().await.unwrap_err();
+            does = *then;
+        }
+        let (Does::Answers(bytes) | Does::Ends(bytes) | Does::Hangs(bytes)) = &does else {
+            unreachable!("it has waited")
+        };
         stream.write_all(bytes).await?;
         stream.flush().await?;
         match does {
             Does::Answers(_) => {}
-            Does::Ends(_) => return stream.shutdown().await,
             Does::Hangs(_) => {
                 stream.read_to_end(&mut Vec::new()).await?;
                 return Ok(());
             }
+            _ => return stream.shutdown().await,
         }
     }
+    Ok(())
 }
 
 /// A resolver with answers to give in turn, the last one again and again.
@@ -174,12 +208,7 @@ impl Script {
 impl Resolve for Script {
     async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        let mut answers = self.answers.lock().unwrap();
-        match answers.len() {
-            0 => Err(io::Error::other("no such name")),
-            1 => Ok(answers.front().unwrap().clone()),
-            _ => Ok(answers.pop_front().unwrap()),
-        }
+        next_of(&self.answers).ok_or_else(|| io::Error::other("no such name"))
     }
 }
 
