@@ -7,6 +7,8 @@ use std::sync::{
 
 use accrue::{Error, FannedOut, webhook::Answer};
 
+use crate::transport::with_causes;
+
 /// What a worker has done since it was made.
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -50,7 +52,7 @@ impl Counters {
         self.store_failures.load(Relaxed)
     }
 
-    /// The last of them.
+    /// The last of them, with its causes.
     pub fn last_store_failure(&self) -> Option<String> {
         self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -73,6 +75,6 @@ impl Counters {
     pub(crate) fn failed(&self, error: &Error) {
         self.store_failures.fetch_add(1, Relaxed);
         let mut last = self.last_failure.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(error.to_string());
+        *last = Some(with_causes(error));
     }
 }

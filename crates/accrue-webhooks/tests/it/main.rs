@@ -10,6 +10,7 @@
 
 mod answers;
 mod bad_receivers;
+mod counters;
 mod host;
 mod over_the_wire;
 mod reach;
