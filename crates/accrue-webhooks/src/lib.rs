@@ -28,9 +28,28 @@
 //! - A redirection is an answer, and is not followed. No proxy comes from the environment.
 //! - Time and size are bounded: 15 s for an attempt, 5 of them to connect, and 8 KiB of a body.
 //!
+//! # What a host can watch
+//!
+//! - [`Worker::counters`]: [`Counters`] of messages, attempts, endpoints that were disabled and failures of the store.
+//! - [`Worker::lag`]: for how long the endpoint whose turn it is has waited for a worker.
+//! - With the feature `tracing` a span for each attempt: `delivery`, of the target `accrue` and the level `INFO`.
+//!   It is as long as the attempt is, and what the transport tells is within it. It has neither the address, which
+//!   may have a secret in it, nor what is sent.
+//!
+//! | field | |
+//! |---|---|
+//! | `account` | id of the account |
+//! | `endpoint` | id of the endpoint |
+//! | `message` | id of the message, which requests have as `webhook-id` |
+//! | `status` | status of the answer, where there was one |
+//! | `failure` | why there was none, where there was none |
+//!
+//! An attempt whose worker is dropped meanwhile has neither of the last two, and is not counted.
+//!
 //! # Features
 //!
 //! - `hyper`: `HyperTransport` on tokio, hyper and rustls. Without it the crate brings no runtime.
+//! - `tracing`: a span for each attempt.
 
 mod counters;
 #[cfg(feature = "hyper")]

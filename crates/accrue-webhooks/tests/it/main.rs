@@ -14,6 +14,8 @@ mod counters;
 mod host;
 mod over_the_wire;
 mod reach;
+#[cfg(feature = "tracing")]
+mod spans;
 mod support;
 mod tls;
 mod worker;
