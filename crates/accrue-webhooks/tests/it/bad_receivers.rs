@@ -215,9 +215,9 @@ fn check_told(messages: &[SentMessage]) {
     }
 }
 
-/// The third bad one fails for the first 45 minutes, the last one for two hours and a quarter: no message has a fifth attempt before
-/// that (after 5 s, 5 min, 30 min and 2 h, less a twentieth), so that the next attempt is two hours and a twentieth later at most.
-/// An endpoint that fails rests for no longer than that either, and one that asks for 30 days is left alone for an hour.
+/// The last bad one fails for two hours and a quarter. No message has a fifth attempt before that (after 5 s, 5 min, 30 min and
+/// 2 h, less a twentieth), so that its next attempt is two hours and a twentieth later at most. An endpoint that fails rests for
+/// no longer than that either, and one that asks for 30 days is left alone for an hour.
 #[tokio::test]
 async fn webhooks_bad_receivers_delay_no_other_and_every_message_arrives_in_order() {
     let host = Host::new();
