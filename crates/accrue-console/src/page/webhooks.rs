@@ -184,7 +184,7 @@ fn deliveries(delivery: &Delivery, endpoints: &[Endpoint]) -> Markup {
                     Answered::Status { code, elapsed_ms, body } => {
                         th scope="row" { (code) }
                         td.number { (elapsed_ms) " ms" }
-                        td { code { (body) } }
+                        td { @if body.is_empty() { "–" } @else { code { (body) } } }
                     }
                     Answered::Nothing { reason } => {
                         th scope="row" { "No answer" }

@@ -55,7 +55,7 @@ pub(crate) async fn page(
             nav.side aria-label="Console" { (links(visit, head.section)) }
             main id="content" tabindex="-1" {
                 (crumbs(&head))
-                h1 { (head.title) }
+                h1 { (breakable(head.title)) }
                 @if let Some(text) = visit.query.get("done").and_then(done) {
                     div.alert.good role="status" { p { span aria-hidden="true" { "✓ " } (text) } }
                 }
@@ -64,6 +64,16 @@ pub(crate) async fn page(
         }
     };
     Ok(document(visit, head.title, &inner))
+}
+
+/// Draws a title that may be broken where its words end: types of messages and addresses have no spaces, and a phone is narrow.
+fn breakable(title: &str) -> Markup {
+    html! {
+        @for (n, word) in title.split_inclusive(['.', '_', '/']).enumerate() {
+            @if n > 0 { wbr; }
+            (word)
+        }
+    }
 }
 
 /// Draws a page that stands alone: of somebody who has not signed in, or of a failure.
