@@ -2,13 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { SIZES, launch, sound, watched } from './browser.mjs';
+import { isSigned, receive } from './receiver.mjs';
 
 /** Where the API and the console are, the link of the first person, and where pictures go, if anywhere. */
 const { ACCRUE_URL: api, ACCRUE_CONSOLE: link, ACCRUE_PICTURES: pictures } = process.env;
@@ -17,9 +16,11 @@ const PASSWORD = 'correct horse battery staple';
 
 /** Nobody who has such a name does harm by it; in pictures she has her own. */
 const name = pictures ? 'Ada Lovelace' : 'Ada <script>alert(1)</script> "&';
+/** What an endpoint answers at first. */
+const later = pictures ? 'try again later' : 'try again later <b>';
 
 const faults = [];
-let browser, context, page, receiver, token, item;
+let browser, context, page, receiver, fickle, token, item, metric;
 /** Paths of pages that there are pictures of, by their names. */
 const shown = new Map();
 
@@ -28,40 +29,14 @@ before(async () => {
   context = await browser.newContext({ viewport: SIZES.desktop, colorScheme: 'light' });
   page = await watched(context, origin, faults);
   receiver = await receive();
+  fickle = await receive((nth) => (nth === 0 ? [500, later] : [200, 'thank you']));
 });
 
 after(async () => {
   receiver.close();
+  fickle.close();
   await browser.close();
 });
-
-/** An endpoint that keeps the messages that it receives. */
-async function receive() {
-  const received = [];
-  const server = createServer(async (request, response) => {
-    const pieces = [];
-    for await (const piece of request) pieces.push(piece);
-    received.push(JSON.parse(Buffer.concat(pieces)));
-    response.writeHead(204).end();
-    server.emit('received');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${server.address().port}/hook`,
-    async next(type) {
-      for (;;) {
-        const found = received.find((message) => message.type === type);
-        if (found) return found;
-        await once(server, 'received', { signal: AbortSignal.timeout(30_000) });
-      }
-    },
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
 
 /** Asks the API by curl, and returns the status and the body. */
 async function curl(path, body) {
@@ -81,8 +56,13 @@ async function create(path, body) {
 /** Follows a link of the navigation. */
 const enter = (name) => page.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
 
-/** Has a picture made of this page. */
-const remember = (name) => shown.set(name, page.url());
+/** Has a picture made of this page, without what a form has done. */
+function remember(name, change = {}) {
+  const url = new URL(page.url());
+  url.searchParams.delete('done');
+  for (const [key, value] of Object.entries(change)) url.searchParams.set(key, value);
+  shown.set(name, url.href);
+}
 
 const count = (amount) => ({
   idempotency_key: `event-${amount}`, event_name: 'completion', external_customer_id: 'ada',
@@ -138,8 +118,9 @@ test('an endpoint is added, and a customer is there', async () => {
 
   const { id: item_id } = await create('/items', { name: 'Model' });
   item = item_id;
-  const metric = { name: 'Tokens', description: null, item_id, sql: 'SELECT sum(tokens) FROM events' };
-  const { id: billable_metric_id } = await create('/metrics', metric);
+  const tokens = { name: 'Tokens', description: null, item_id, sql: 'SELECT sum(tokens) FROM events' };
+  const { id: billable_metric_id } = await create('/metrics', tokens);
+  metric = billable_metric_id;
   const usage = {
     name: 'Tokens', item_id, cadence: 'monthly', model_type: 'unit', billable_metric_id,
     unit_config: { unit_amount: '0.5' },
@@ -147,7 +128,9 @@ test('an endpoint is added, and a customer is there', async () => {
   const plan = await create('/plans', { name: 'Pro', currency: 'USD', prices: [{ price: usage }] });
   await create('/customers', { name, email: 'ada@example.com', external_customer_id: 'ada' });
   const now = new Date();
-  const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString();
+  // A new alert is shown over the period before, or the first one: pictures have usage there.
+  const month = now.getUTCMonth() - (pictures ? 0 : 1);
+  const start = new Date(Date.UTC(now.getUTCFullYear(), month, 1)).toISOString();
   await create('/subscriptions', { external_customer_id: 'ada', plan_id: plan.id, start_date: start });
   const message = await receiver.next('customer.created');
   assert.equal(message.customer.name, name);
@@ -195,7 +178,8 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByLabel('Thresholds').fill('10');
   await page.getByRole('button', { name: 'See when it would have fired' }).click();
   await sound(page);
-  remember('alert');
+  // By the time of the picture there is an alert on the cost, so that it is of the usage.
+  remember('alert', { watch: metric, thresholds: '400' });
   await page.getByRole('button', { name: 'Create the alert' }).click();
   await page.getByText('The alert is created.').waitFor();
   await sound(page);
@@ -232,23 +216,133 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   remember('webhooks');
 });
 
+/** Adds an endpoint, and returns its secret. */
+async function add(url) {
+  await enter('Webhooks');
+  await page.getByLabel('Address').fill(url);
+  await page.getByRole('button', { name: 'Add the endpoint' }).click();
+  return page.getByLabel('Signing secret').inputValue();
+}
+
+const endpointPage = async (url) => {
+  await enter('Webhooks');
+  await page.getByRole('region', { name: 'Endpoints' }).getByRole('link', { name: url, exact: true }).click();
+  await page.getByRole('heading', { name: url, exact: true }).waitFor();
+};
+
+const customer = (name) => create('/customers', { name, email: 'hopper@example.com' });
+const about = (name) => ({ message }) => message.customer?.name === name;
+
+test('what an endpoint has answered is shown attempt by attempt, and it is sent the same again', async () => {
+  await add(fickle.url);
+  await customer('Grace Hopper');
+  const first = await fickle.first(about('Grace Hopper'));
+  const url = page.url().replace(/webhooks.*/, `messages/${first.headers['webhook-id']}`);
+  await page.goto(url);
+  const attempts = page.getByRole('region', { name: `Attempts to deliver to ${fickle.url}` });
+  const shows = async (...texts) => {
+    const row = texts.reduce((row, hasText) => row.filter({ hasText }), attempts.getByRole('row'));
+    // It is there when the attempt is reported, which is a moment later.
+    for (let n = 0; n < 500 && (await row.count()) === 0; n += 1) await page.reload();
+    assert.ok((await row.count()) > 0, `${texts}`);
+  };
+  await shows('500', later);
+  await sound(page);
+  assert.equal(await page.getByLabel('Body of the message').textContent(), first.text);
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('The message will be sent again.').waitFor();
+  await page.goto(url);
+  await shows('200', 'thank you');
+  await sound(page);
+  remember('attempts');
+  const sent = fickle.received.filter(about('Grace Hopper'));
+  assert.ok(sent.length > 1);
+  for (const { headers, text } of sent) {
+    assert.deepEqual([headers['webhook-id'], text], [first.headers['webhook-id'], first.text]);
+  }
+});
+
+test('an endpoint is changed, and what cannot be read is refused', async () => {
+  await endpointPage(fickle.url);
+  await sound(page);
+  const change = async (types) => {
+    await page.getByLabel('Types of messages').fill(types);
+    await page.getByLabel('Order of a customer’s messages').selectOption('strict');
+    await page.getByRole('button', { name: 'Change the endpoint' }).click();
+  };
+  await change('customer.created, nothing.such');
+  await page.getByText('nothing.such').first().waitFor();
+  await sound(page);
+  await change('customer.created, customer.edited');
+  await page.getByText('The endpoint is changed.').waitFor();
+  assert.equal(await page.getByLabel('Order of a customer’s messages').inputValue(), 'strict');
+  assert.equal(await page.getByLabel('Types of messages').inputValue(), 'customer.created, customer.edited');
+  await sound(page);
+});
+
+test('a secret is rotated, and requests are signed with both for a while', async () => {
+  const [before, after] = [await add(`${fickle.url}/gone`), await add(`${fickle.url}/too`)];
+  assert.notEqual(before, after);
+  await endpointPage(`${fickle.url}/too`);
+  await page.getByLabel('Requests are signed with the present secret too for').selectOption('24');
+  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  const rotated = await page.getByLabel('Signing secret').inputValue();
+  await page.getByText('Two').first().waitFor();
+  await sound(page);
+  await customer('Katherine Johnson');
+  const at = (path) => (request) => about('Katherine Johnson')(request) && request.path === path;
+  const request = await fickle.first(at('/hook/too'));
+  assert.deepEqual([before, after, rotated].map((secret) => isSigned(request, secret)), [false, true, true]);
+  await endpointPage(`${fickle.url}/too`);
+  assert.ok(!(await page.content()).includes('whsec_'), 'a secret is shown once');
+  remember('endpoint');
+});
+
+test('an endpoint that is disabled is sent nothing, and one that is deleted is no more', async () => {
+  const switched = async (button, status) => {
+    await endpointPage(fickle.url);
+    await page.getByRole('button', { name: button }).click();
+    await page.getByText('The endpoint is changed.').waitFor();
+    const link = page.getByRole('link', { name: fickle.url, exact: true });
+    await page.getByRole('row').filter({ has: link }).filter({ hasText: status }).waitFor();
+    await sound(page);
+  };
+  await switched('Disable', 'Disabled');
+  await customer('Mary Jackson');
+  await receiver.first(about('Mary Jackson'));
+  await switched('Enable', 'Enabled');
+  await customer('Dorothy Vaughan');
+  await fickle.first((request) => about('Dorothy Vaughan')(request) && request.path === '/hook');
+  assert.ok(!fickle.received.some((request) => about('Mary Jackson')(request) && request.path === '/hook'));
+  await endpointPage(`${fickle.url}/gone`);
+  await page.getByRole('button', { name: 'Delete the endpoint' }).click();
+  await page.getByText('The endpoint is deleted').waitFor();
+  assert.equal(await page.getByRole('link', { name: `${fickle.url}/gone`, exact: true }).count(), 0);
+  await sound(page);
+});
+
 test('an invoice is issued, and made void', async () => {
   const day = new Date().toISOString().slice(0, 10);
-  const line = {
-    name: 'Work <b>', item_id: item, start_date: day, end_date: day, quantity: 3, model_type: 'unit',
-    unit_config: { unit_amount: '4.25' },
+  const work = pictures ? 'Consulting' : 'Work <b>';
+  const draft = (quantity) => {
+    const line = {
+      name: work, item_id: item, start_date: day, end_date: day, quantity, model_type: 'unit', unit_config: { unit_amount: '4.25' },
+    };
+    const invoice_date = new Date(Date.now() - 60_000).toISOString();
+    return create('/invoices', {
+      currency: 'USD', external_customer_id: 'ada', invoice_date, will_auto_issue: false, net_terms: 0, line_items: [line],
+    });
   };
-  const invoice_date = new Date(Date.now() - 60_000).toISOString();
-  const invoice = { currency: 'USD', external_customer_id: 'ada', invoice_date, will_auto_issue: false, net_terms: 0, line_items: [line] };
-  await create('/invoices', invoice);
+  await draft(3);
+  await draft(5);
   await enter('Invoices');
   await sound(page);
   await page.getByLabel('Status').selectOption('draft');
   await page.getByRole('button', { name: 'Show' }).click();
   const list = page.getByRole('region', { name: 'Invoices, newest date first' });
-  const own = () => list.getByRole('row').filter({ hasText: '12.75' }).getByRole('link').first().click();
-  await own();
-  await page.getByText('Work <b>').waitFor();
+  const open = (amount) => list.getByRole('row').filter({ hasText: amount }).getByRole('link').first().click();
+  await open('12.75');
+  await page.getByText(work).waitFor();
   await sound(page);
   await page.getByRole('button', { name: 'Issue the invoice' }).click();
   await page.getByText('The invoice was issued').waitFor();
@@ -257,7 +351,9 @@ test('an invoice is issued, and made void', async () => {
   await enter('Invoices');
   await sound(page);
   remember('invoices');
-  await own();
+  await open('21.25');
+  await page.getByRole('button', { name: 'Issue the invoice' }).click();
+  await page.getByText('The invoice was issued').waitFor();
   await page.getByRole('button', { name: 'Make it void' }).click();
   await page.getByText('nobody owes it').waitFor();
   await sound(page);
