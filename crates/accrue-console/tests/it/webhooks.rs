@@ -315,6 +315,18 @@ fn an_endpoint_that_is_disabled_says_why() {
         page.contains("Disabled") && page.contains("it answered 410, that it is gone"),
         "{page}"
     );
+    let path = format!("/a/acme/messages/{}", delivery.message_id());
+    let page = desk.get(&path, Some(&admin)).body;
+    let attempt = r#"<th scope="row">410</th><td class="number">1 ms</td><td>–</td>"#;
+    assert!(page.contains(attempt), "{page}");
+}
+
+#[test]
+fn the_type_of_a_message_breaks_where_its_words_end() {
+    let page = message_page("{}");
+    let (_, title) = page.split_once("<h1>").unwrap();
+    let (title, _) = title.split_once("</h1>").unwrap();
+    assert_eq!(title, "customer.<wbr>created");
 }
 
 #[test]
