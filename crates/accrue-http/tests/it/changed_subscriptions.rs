@@ -331,7 +331,8 @@ fn subscriptions_2_5_9_transitions_begin_with_the_quantity_of_the_start() {
     let of = shop.subscribe(json!({}));
     let (seats, start) = (&of["price_intervals"][1], &of["start_date"]);
     let id = &seats["id"];
-    let entry = |date: &Value, quantity: Value| json!({"effective_date": date, "price_id": seats["price"]["id"], "quantity": quantity});
+    let price = &seats["price"]["id"];
+    let entry = |date: &Value, quantity: Value| json!({"effective_date": date, "price_id": price, "quantity": quantity});
     let transitions =
         |of: &Value| of["price_intervals"][1]["fixed_fee_quantity_transitions"].clone();
     assert_eq!(transitions(&of), json!([entry(start, json!(2))]));
