@@ -231,9 +231,6 @@ fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
     let new = NewAlert::new(condition, thresholds(&["5"]));
     run(fixture.account.create_plan_alert(plan.id, new)).unwrap();
-    let percents = thresholds(&["90"]);
-    let new = NewAlert::license_balance_threshold_reached(None, percents);
-    run(fixture.account.create_account_alert(new)).unwrap();
 }
 
 /// A version of a plan with a price of every form, and a subscription to it that has yet to begin.
