@@ -70,7 +70,7 @@ fn words(described: &Described, object: &str, member: &str) -> Vec<String> {
 fn clients_10_enumerations_are_enumerations() {
     let of_alerts = "credit_balance_depleted credit_balance_dropped credit_balance_recovered";
     let of_usage = "usage_exceeded cost_exceeded spend_exceeded";
-    let all_alerts = format!("{of_alerts} {of_usage}");
+    let all_alerts = format!("{of_alerts} {of_usage} license_balance_threshold_reached");
     let cadences = "one_time monthly quarterly semi_annual annual custom";
     let systems = "stripe quickbooks bill.com netsuite taxjar avalara anrok numeral stripe_tax";
     let providers = "quickbooks bill.com stripe_charge stripe_invoice netsuite adyen";
