@@ -39,6 +39,9 @@ tables! {
     /// The configuration of an account.
     account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
 
+    /// One change to an alert on every subscription of the account.
+    account_alert_revision(account, number: u64) -> AlertRevision, read_often;
+
     /// Corrections of the figures of all customers.
     account_corrections(account)
         -> AccountCorrections [guarded by AccountHead], read_often, resident;
@@ -52,9 +55,6 @@ tables! {
     /// Subscriptions of a customer that events may still count for.
     active_subscriptions(account, customer: CustomerId)
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
-
-    /// One change to an alert on every subscription of the account.
-    account_alert_revision(account, number: u64) -> AlertRevision, read_often;
 
     /// An adjustment that a plan or a subscription was given, to be given again.
     adjustment(account, adjustment: AdjustmentId) -> ScopedAdjustment;
