@@ -5,10 +5,7 @@ use accrue_tests::{
     bill, cases,
     script::{self, Manner},
 };
-use proptest::{
-    prelude::*,
-    test_runner::{Config, RngSeed},
-};
+use proptest::prelude::*;
 
 /// Before clocks change, near the end of a short month, and near the end of a year.
 const BEGINNINGS: &[&str] = &[
@@ -51,22 +48,6 @@ proptest! {
             bench.check_adding_up(life, ends);
         }
     }
-
-}
-
-/// The same cases each time, which `PROPTEST_RNG_SEED` changes. One in some hundred of others is told otherwise than
-/// the biller does: an alert on the cost of groups, of a metric of distinct values, in a billing period that is cut to
-/// less than a day counts a value of a group again (`docs/decisions/alerts-by-group.md`).
-fn cases_of_messages() -> Config {
-    let mut config = cases(200);
-    if matches!(config.rng_seed, RngSeed::Random) {
-        config.rng_seed = RngSeed::Fixed(1);
-    }
-    config
-}
-
-proptest! {
-    #![proptest_config(cases_of_messages())]
 
     /// §6: exactly one message per crossing and billing period, armed again in the next one, and the
     /// same however events are cut into batches and whenever `tick` runs.

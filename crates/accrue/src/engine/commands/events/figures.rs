@@ -249,7 +249,9 @@ impl SubscriptionFigures {
         for state in periods.states.values_mut() {
             let known = known.into_iter().flat_map(Seen::values);
             if is_seen_apart || state.needs_distinct_values(known) {
-                let meters = meters.with_divided(&periods.meters).only_distinct();
+                // Alerts watch groups that no price has.
+                let counted = [&*periods.meters, &terms.watched_groups.parts()].concat();
+                let meters = meters.with_divided(&counted).only_distinct();
                 let (of, since) = (&entry.subscription, state.timeframe.start());
                 let mut running = RunningSources::of(tx, of, &meters, since).await?;
                 running.run_on(tx, &meters, state.timeframe).await?;
