@@ -6,6 +6,7 @@ use accrue::{
     alert::{Alert, AlertUpdate, NewAlert},
     backfill::NewBackfill,
     limits,
+    subscription::Cancellation,
     usage::Amendment,
 };
 
@@ -288,4 +289,22 @@ fn subscriptions_8_2_2_an_event_that_moves_one_price_leaves_the_others_in_its_gr
         " 8: 7.55 -> 10.05 by event d",
     ];
     assert_eq!(priced.told(), expect);
+}
+
+/// In a period of less than a day the index of the days does not tell what was seen in it.
+#[test]
+fn subscriptions_8_2_2_distinct_values_of_groups_are_known_in_a_period_of_less_than_a_day() {
+    let priced = priced(|fixture, _| {
+        let distinct = fixture.metric("SELECT count(DISTINCT region) FROM events");
+        [fixture.usage_at("1", &distinct)]
+    });
+    let end = Cancellation::RequestedDate(at("2026-03-10T12:05:00Z"));
+    run(priced.fixture.account.cancel_subscription(priced.subscription.id, end)).unwrap();
+    priced.fixture.messages();
+    priced.alert(by_keys(&["team"], &["1", "2"]));
+    let mut told = Vec::new();
+    for (id, region) in [("a", "eu"), ("b", "eu"), ("c", "us")] {
+        told.extend(priced.by_team(id, "1", "ml", region));
+    }
+    assert_eq!(told, ["ml 1: none -> 1 by event a", "ml 2: 1 -> 2 by event c"]);
 }
