@@ -1,6 +1,10 @@
 //! The adapter answers whatever is sent: what a fuzzer kept, and random bytes.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::{LazyLock, Mutex, PoisonError},
+};
 
 use accrue_tests::requests::{Asked, Target};
 use proptest::prelude::*;
@@ -48,7 +52,9 @@ fn a_seed_says_the_requests_that_it_is_made_of() {
 proptest! {
     #[test]
     fn any_bytes_are_answered(inputs in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 1..20)) {
-        let mut target = Target::default();
+        // Each input has an account of its own.
+        static TARGET: LazyLock<Mutex<Target>> = LazyLock::new(Mutex::default);
+        let mut target = TARGET.lock().unwrap_or_else(PoisonError::into_inner);
         for input in inputs {
             target.run(&input);
         }
