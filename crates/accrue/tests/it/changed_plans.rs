@@ -96,6 +96,31 @@ fn subscriptions_3_2_8_example_1_unused_days_go_back_and_the_rest_is_charged() {
     assert_eq!((changed.on(&changed.invoiced.plan), changed.on(&other)), (0, 1));
 }
 
+#[test]
+fn subscriptions_0_2_the_day_of_a_change_of_plan_belongs_to_the_new_one() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("62"), fixture.arrear_fee("31")]);
+    let fixture = changed.fixture();
+    fixture.tick_at("2027-03-11T12:00:00Z");
+    let other = changed.plan([fixture.advance_fee("155")]);
+    changed.to(PlanChange::immediate(other.id));
+    assert_eq!(changed.notes(), ["42"], "10 of 31 days are over");
+    assert_eq!(changed.settled()[3], "00004 issued 2027-03-11: fee 10, fee 105 = 115");
+}
+
+#[test]
+fn subscriptions_0_2_a_plan_that_lasts_for_a_part_of_a_day_has_none() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("62")]);
+    let fixture = changed.fixture();
+    let other = changed.plan([fixture.advance_fee("155")]);
+    let last = changed.plan([fixture.advance_fee("310")]);
+    fixture.tick_at("2027-03-11T08:00:00Z");
+    changed.to(PlanChange::immediate(other.id));
+    fixture.tick_at("2027-03-11T20:00:00Z");
+    changed.to(PlanChange::immediate(last.id));
+    assert_eq!(changed.notes(), ["105", "42"], "all of the one, which lasted for no day");
+    assert_eq!(changed.settled()[4], "00005 issued 2027-03-11: fee 210 = 210");
+}
+
 /// Changes from no prices to a fee of 30 on 20 March, on a grid of the 15th; returns what was invoiced, and the
 /// starts of the two periods that follow.
 fn aligned(alignment: BillingCycleAlignment) -> (Vec<String>, String, u8) {
