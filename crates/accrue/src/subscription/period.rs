@@ -44,8 +44,6 @@ pub struct BillingPeriods {
     end: Timestamp,
     /// End of a life that was cut further.
     cut: Timestamp,
-    /// Whether that is before the life would have ended: something else takes its place.
-    is_replaced: bool,
 }
 
 /// Share of a billing cycle that a period is, in days.
@@ -87,7 +85,7 @@ impl BillingPeriods {
     ) -> Self {
         let grid = Grid::new(cycle, anchor, zone, anchored_at);
         let cut = Timestamp::MAX;
-        Self { grid, later: Vec::new(), start, end: end.unwrap_or(cut), cut, is_replaced: false }
+        Self { grid, later: Vec::new(), start, end: end.unwrap_or(cut), cut }
     }
 
     /// Goes on from an instant on with the cycles of an anchor that is counted from another one: the period before
@@ -110,8 +108,7 @@ impl BillingPeriods {
     #[must_use]
     pub fn within(self, start: Timestamp, end: Option<Timestamp>) -> Self {
         let cut = end.map_or(self.cut, |end| end.min(self.cut));
-        let is_replaced = self.is_replaced || cut < self.end;
-        Self { start: start.max(self.start), end: self.end.min(cut), cut, is_replaced, ..self }
+        Self { start: start.max(self.start), end: self.end.min(cut), cut, ..self }
     }
 
     /// Returns the period that holds `instant`; `None` outside of the life, and for the last
@@ -183,7 +180,7 @@ impl BillingPeriods {
         let (grid, ..) = self.grid_at(period.start());
         let grid = grid.cycles_of(&grid.locate(period.start().to_jiff()), shorter);
         let (start, end, later) = (period.start(), period.end(), Vec::new());
-        let inner = Self { grid, later, start, end, cut: self.cut, is_replaced: false };
+        let inner = Self { grid, later, start, end, cut: self.cut };
         let ends = inner.overlapping(period).map(Timeframe::end);
         ends.filter(|end| *end < period.end()).collect()
     }
@@ -192,8 +189,8 @@ impl BillingPeriods {
     ///
     /// A day lasts from one time of day to the same on the next date, 23 or 25 hours where the
     /// clocks change; the first begins with the cycle. One that the period touches counts, but for the
-    /// one in the course of which a period is cut [within](Self::within) a life that goes on: the day of a
-    /// change belongs to what comes then (subscriptions 0.2). One that the zone skipped altogether is none.
+    /// one in the course of which the life is cut [further](Self::within): the day of a change belongs to what
+    /// comes then (subscriptions 0.2). One that the zone skipped altogether is none.
     #[must_use]
     pub fn days(&self, period: Timeframe) -> Days {
         let start = period.start().to_jiff();
@@ -201,10 +198,9 @@ impl BillingPeriods {
         let cycle = grid.locate(start);
         let days = grid.days_of(&cycle);
         let mut end = period.end().to_jiff().min(cycle.end);
-        let is_changed = (self.is_replaced && period.end() == self.cut)
-            || (period.end() == until && until < self.end);
-        if is_changed && end < cycle.end {
-            end = days.locate(end).start;
+        let change = self.cut.min(until).to_jiff();
+        if change < cycle.end {
+            end = end.min(days.locate(change).start);
         }
         Days { part: days.touched(start, end), whole: days.touched(cycle.start, cycle.end) }
     }
