@@ -121,6 +121,24 @@ fn subscriptions_0_2_a_plan_that_lasts_for_a_part_of_a_day_has_none() {
     assert_eq!(changed.settled()[4], "00005 issued 2027-03-11: fee 210 = 210");
 }
 
+#[test]
+fn subscriptions_0_2_the_day_of_a_change_at_the_end_is_given_back_where_that_is_taken_back() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("62")]);
+    let fixture = changed.fixture();
+    let end = Cancellation::RequestedDate(at("2027-05-11T12:00:00Z"));
+    run(fixture.account.cancel_subscription(changed.subscription.id, end)).unwrap();
+    fixture.tick_at("2027-05-11T08:00:00Z");
+    let other = changed.plan([fixture.advance_fee("155")]);
+    let when = PlanChangeTiming::EndOfSubscriptionTerm;
+    changed.to(PlanChange { when, ..PlanChange::immediate(other.id) });
+    fixture.tick_at("2027-05-11T12:00:00Z");
+    assert_eq!(changed.notes(), ["2"]);
+    assert_eq!(
+        changed.settled()[4..],
+        ["00005 issued 2027-05-01: fee 22 = 22", "00006 issued 2027-05-11: fee 105 = 105"]
+    );
+}
+
 /// Changes from no prices to a fee of 30 on 20 March, on a grid of the 15th; returns what was invoiced, and the
 /// starts of the two periods that follow.
 fn aligned(alignment: BillingCycleAlignment) -> (Vec<String>, String, u8) {

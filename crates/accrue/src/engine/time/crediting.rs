@@ -381,7 +381,7 @@ impl Excess {
             let before =
                 credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
             let mut credits = Vec::new();
-            for line in invoice.lines.iter().rev().filter(|line| since < line.period.end()) {
+            for line in invoice.lines.iter().rev().filter(|line| since <= line.period.end()) {
                 let cycle = card.cycle_of(line.price_id, line.period.start());
                 let Some(excess) = by.get_mut(&cycle) else { continue };
                 let mut left = invoice.left_of(line, &before);
