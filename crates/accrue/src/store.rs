@@ -53,7 +53,9 @@ pub use self::{
 ///    [`StoreError::Corrupt`]. What became of a commit of unknown outcome is settled once a later call
 ///    through the same handle was answered without an error or, where one process has the store at a time,
 ///    it was opened again: all of it is there, or none of it will ever be. If it is applied before that, its
-///    preconditions are judged then: what another handle has committed on the same rows keeps it out.
+///    preconditions are judged then: what another handle has committed on the same rows keeps it out. No
+///    commit is applied a day or more after it was asked for, whether its answer is awaited or not: the
+///    record of a key, which keeps a second effect out, goes after 48 hours.
 /// 7. A backend reads no clock, expires nothing and never retries a conflict. It may own threads.
 /// 8. A [`Document`] comes back as an equal JSON value. The order of members, white space and the
 ///    spelling of numbers may differ; all numbers are integers below 2^53.

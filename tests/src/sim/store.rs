@@ -330,12 +330,12 @@ impl SimStore {
         self.state().now = now;
     }
 
-    /// Lets the commits arrive that are late: all of them, or each by chance. What is on its way for a day never arrives.
+    /// Lets the commits arrive that are late: all of them, or each by chance.
     pub(super) fn let_arrive(&self, all: bool) {
         let late = {
             let mut state = self.state();
             let (late, now) = (std::mem::take(&mut state.late), state.now);
-            let on_its_way = late.into_iter().filter(|(.., since)| now - since < DAY);
+            let on_its_way = late.into_iter().filter(|(.., since)| is_on_its_way(*since, now));
             let (now, later): (Vec<_>, Vec<_>) =
                 on_its_way.partition(|_| all || state.random.percent(30));
             state.late = later;
@@ -440,9 +440,13 @@ impl Store for SimStore {
     }
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        let since = self.state().now;
         let (task, fault, [before, after]) = self.begin(true);
         pause(before).await;
         let lost = || StoreError::indeterminate("nobody knows, on purpose");
+        if !is_on_its_way(since, self.state().now) {
+            return Err(lost());
+        }
         match fault {
             Some(Fault::Refused) => return Err(StoreError::unavailable("refused on purpose")),
             Some(Fault::Dropped) if self.flaw == Some(Flaw::AcknowledgesWhatItDrops) => {
@@ -450,9 +454,7 @@ impl Store for SimStore {
             }
             Some(Fault::Dropped) => return Err(lost()),
             Some(Fault::Late) => {
-                let mut state = self.state();
-                let since = state.now;
-                state.late.push((task, batch, since));
+                self.state().late.push((task, batch, since));
                 return Err(lost());
             }
             Some(Fault::CrashBefore) => return self.crash(task).await,
@@ -466,6 +468,12 @@ impl Store for SimStore {
             _ => commit,
         }
     }
+}
+
+/// Whether a commit that was asked for at an instant may arrive still: within a day or never, as the contract of a
+/// store says.
+fn is_on_its_way(since: Instant, now: Instant) -> bool {
+    now - since < DAY
 }
 
 /// Is pending so many times.
