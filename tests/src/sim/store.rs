@@ -444,8 +444,12 @@ impl Store for SimStore {
         let (task, fault, [before, after]) = self.begin(true);
         pause(before).await;
         let lost = || StoreError::indeterminate("nobody knows, on purpose");
-        if !is_on_its_way(since, self.state().now) {
-            return Err(lost());
+        {
+            let mut state = self.state();
+            if !is_on_its_way(since, state.now) {
+                state.trouble.entry(task).or_default().faults += 1;
+                return Err(lost());
+            }
         }
         match fault {
             Some(Fault::Refused) => return Err(StoreError::unavailable("refused on purpose")),
