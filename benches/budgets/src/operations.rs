@@ -65,6 +65,12 @@ pub(crate) fn all() -> Vec<Operation> {
         Operation::new("batch of 500, draw-down", 500, |store| {
             ingest::batch(store, UsageAndCredits)
         }),
+        Operation::new("batch of 500 customers, cold", 500, |store| {
+            ingest::cold_batch(store, Usage)
+        }),
+        Operation::new("batch of 500 customers, cold, draw-down", 500, |store| {
+            ingest::cold_batch(store, UsageAndCredits)
+        }),
         Operation::new("keyed event", 1, |store| ingest::keyed(store, Usage)),
         Operation::new("keyed event, cost alert", 1, |store| ingest::keyed(store, UsageAndCost)),
         Operation::new("keyed event, draw-down", 1, |store| ingest::keyed(store, UsageAndCredits)),

@@ -7,7 +7,7 @@ use accrue::{
     store::Store,
     usage::{Event, Ingestion},
 };
-use accrue_benches::{Outcome, Shape, Watch, Workload};
+use accrue_benches::{BATCH, Outcome, Shape, Watch, Workload};
 use pollster::block_on;
 
 use super::{Call, Prepared, expect};
@@ -45,6 +45,20 @@ pub(super) fn cold(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
     Prepared::warm(workload, calls, usize::try_from(SERVED)?)
 }
 
+/// Batches of 500 events of as many customers, who have some, in a process that has served others, and never them.
+pub(super) fn cold_batch(store: Arc<dyn Store>, watch: Watch) -> Outcome<Prepared> {
+    const BATCHES: u64 = 3;
+    let shape = Shape { customers: BATCHES * BATCH, ..Shape::new(watch) };
+    let mut workload = Workload::new(Arc::clone(&store), shape)?;
+    for number in 0..BATCHES {
+        batch_of_each(&mut workload, number)?()?;
+    }
+    workload.move_to(store)?;
+    let calls = (0..BATCHES).map(|number| batch_of_each(&mut workload, number));
+    let calls = calls.collect::<Outcome<_>>()?;
+    Prepared::warm(workload, calls, 1)
+}
+
 /// Single events that are there already, under request keys that are new.
 pub(super) fn duplicate(store: Arc<dyn Store>) -> Outcome<Prepared> {
     again(
@@ -78,11 +92,24 @@ pub(super) fn hundred(store: Arc<dyn Store>) -> Outcome<Prepared> {
 }
 
 fn next_batch(workload: &mut Workload) -> Outcome<Call> {
-    let (account, events) = (workload.account().clone(), workload.next_batch()?);
-    Ok(call(move || {
+    let events = workload.next_batch()?;
+    Ok(batch_call(workload, events))
+}
+
+/// A batch of one event of each of so many customers: the first of them, those that follow, and so on.
+fn batch_of_each(workload: &mut Workload, number: u64) -> Outcome<Call> {
+    let customers = number * BATCH..(number + 1) * BATCH;
+    let events = customers.map(|customer| workload.next_of(customer, 1));
+    let events = events.collect::<Outcome<Vec<_>>>()?.concat();
+    Ok(batch_call(workload, events))
+}
+
+fn batch_call(workload: &Workload, events: Vec<Event>) -> Call {
+    let account = workload.account().clone();
+    call(move || {
         let found = block_on(account.ingest(events).into_future())?;
         expect("new events", found.ingested, 500)
-    }))
+    })
 }
 
 fn keyed_event(workload: &mut Workload, number: u64) -> Outcome<Call> {
