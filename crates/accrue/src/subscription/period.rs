@@ -198,9 +198,10 @@ impl BillingPeriods {
         let cycle = grid.locate(start);
         let days = grid.days_of(&cycle);
         let mut end = period.end().to_jiff().min(cycle.end);
-        let change = self.cut.min(until).to_jiff();
-        if change < cycle.end {
-            end = end.min(days.locate(change).start);
+        let change = self.cut.min(until);
+        // With time itself nothing changes.
+        if change < Timestamp::MAX && change.to_jiff() < cycle.end {
+            end = end.min(days.locate(change.to_jiff()).start);
         }
         Days { part: days.touched(start, end), whole: days.touched(cycle.start, cycle.end) }
     }
