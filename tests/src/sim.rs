@@ -16,6 +16,7 @@ mod invoice_asks;
 mod messages;
 mod model;
 mod money;
+mod pause;
 mod plan;
 mod random;
 mod shorten;

@@ -11,7 +11,7 @@ use accrue::{
 };
 use async_trait::async_trait;
 
-use super::{plan::DAY, random::numbered, store::pause};
+use super::{pause::pause, plan::DAY, random::numbered};
 use crate::model::Instant;
 
 #[derive(Debug)]

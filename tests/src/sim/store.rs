@@ -3,9 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
-    task::{Context, Poll},
 };
 
 use accrue::store::{
@@ -13,7 +11,7 @@ use accrue::store::{
 };
 use async_trait::async_trait;
 
-use super::{plan::DAY, random::Random};
+use super::{pause::pause, plan::DAY, random::Random};
 use crate::model::Instant;
 
 /// What goes wrong with a call of the store, or with the process that makes it.
@@ -478,25 +476,4 @@ impl Store for SimStore {
 /// store says.
 fn is_on_its_way(since: Instant, now: Instant) -> bool {
     now - since < DAY
-}
-
-/// Is pending so many times.
-pub(super) async fn pause(times: usize) {
-    struct Pause(usize);
-
-    impl Future for Pause {
-        type Output = ();
-
-        fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-            match self.0.checked_sub(1) {
-                None => Poll::Ready(()),
-                Some(left) => {
-                    self.0 = left;
-                    Poll::Pending
-                }
-            }
-        }
-    }
-
-    Pause(times).await;
 }
