@@ -96,7 +96,7 @@ fn next_batch(workload: &mut Workload) -> Outcome<Call> {
     Ok(batch_call(workload, events))
 }
 
-/// A batch of one event of each of so many customers: the first of them, those that follow, and so on.
+/// A batch of one event of each of 500 customers: the first of them, those that follow, and so on.
 fn batch_of_each(workload: &mut Workload, number: u64) -> Outcome<Call> {
     let customers = number * BATCH..(number + 1) * BATCH;
     let events = customers.map(|customer| workload.next_of(customer, 1));

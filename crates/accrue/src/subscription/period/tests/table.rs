@@ -303,6 +303,29 @@ fn the_days_of_proration() {
 }
 
 #[test]
+fn subscriptions_0_2_the_day_of_a_cut_has_no_part_wherever_in_it_the_life_ends() {
+    let zone = Zone::parse("UTC").unwrap();
+    let start = instant("2026-01-01T00:00");
+    let check = |end: Option<&str>, cut: Option<&str>, part: u32| {
+        let anchor = BillingAnchor::FirstOfMonth;
+        let life = BillingPeriods::new(Cycle::MONTH, anchor, zone.clone(), start, end.map(instant));
+        let periods = life.within(start, cut.map(instant));
+        let days = periods.days(periods.first().unwrap());
+        assert_eq!((days.part, days.whole), (part, 31), "ends {end:?}, is cut {cut:?}");
+    };
+    let noon = "2026-01-11T12:00";
+    check(None, None, 31);
+    check(Some(noon), None, 11);
+    check(None, Some(noon), 10);
+    check(None, Some("2026-01-11T00:00"), 10);
+    check(None, Some("2026-01-01T12:00"), 0);
+    check(Some(noon), Some(noon), 10);
+    check(Some("2026-01-11T06:00"), Some(noon), 10);
+    check(Some("2026-01-10T06:00"), Some(noon), 10);
+    check(Some("2026-01-09T06:00"), Some(noon), 9);
+}
+
+#[test]
 fn nothing_overlaps_a_timeframe_without_length() {
     let zone = Zone::parse("UTC").unwrap();
     let start = instant("2026-01-01T00:00");
