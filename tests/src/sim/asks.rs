@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     model::{
-        CUSTOMERS, FIRST, Gauge, Rule, Scope, What, issues_by_hand, metric_spec, pays_by_gateway,
+        CUSTOMERS, FIRST, Gauge, OFFERS, Rule, Scope, What, issues_by_hand, metric_spec,
+        pays_by_gateway,
     },
     plan::{Ask, Cancel, Event, EventKey, On},
     world::{World, text},
@@ -39,6 +40,8 @@ impl Ask {
             Self::Subscribe { .. } => "subscribe",
             Self::Cancel { .. } => "cancel",
             Self::Unschedule { .. } => "unschedule a cancellation",
+            Self::ChangePlan { .. } => "schedule a plan change",
+            Self::DropPlanChanges { .. } => "unschedule plan changes",
             Self::Ingest { .. } => "ingest",
             Self::Fill { .. } => "ingest into a backfill",
             Self::Grant { .. } => "increment",
@@ -75,6 +78,8 @@ impl Ask {
         "subscribe",
         "cancel",
         "unschedule a cancellation",
+        "schedule a plan change",
+        "unschedule plan changes",
         "ingest",
         "ingest into a backfill",
         "increment",
@@ -149,7 +154,7 @@ impl World {
                 let customer = customer % CUSTOMERS;
                 let body = json!({
                     "external_customer_id": tenant.customers[customer].external,
-                    "plan_id": self.plans[of],
+                    "plan_id": tenant.plans[0],
                     "align_billing_with_subscription_start_date": true,
                 });
                 (What::Subscribe { customer }, Sent::post("/v1/subscriptions", &body))
@@ -171,6 +176,24 @@ impl World {
                 let (subscription, found) = one(&tenant.subscriptions, *subscription)?;
                 let path = format!("/v1/subscriptions/{}/unschedule_cancellation", found.id);
                 (What::End { subscription }, Sent::post(path, &Value::Null))
+            }
+            Ask::ChangePlan { subscription, offer } => {
+                let (subscription, found) = one(&tenant.subscriptions, *subscription)?;
+                // A term that is cut short ends in the middle of a day: the tests of the library have those.
+                found.end.is_none().then_some(())?;
+                let (offer, to) = one(&OFFERS, *offer)?;
+                let body = json!({
+                    "change_option": "end_of_subscription_term", "plan_id": tenant.plans[to.plan],
+                    "plan_version_number": to.version,
+                });
+                let path = format!("/v1/subscriptions/{}/schedule_plan_change", found.id);
+                (What::ChangePlan { subscription, offer }, Sent::post(path, &body))
+            }
+            Ask::DropPlanChanges { subscription } => {
+                let (subscription, found) = one(&tenant.subscriptions, *subscription)?;
+                let path =
+                    format!("/v1/subscriptions/{}/unschedule_pending_plan_changes", found.id);
+                (What::DropPlanChanges { subscription }, Sent::post(path, &Value::Null))
             }
             Ask::Ingest { events } => {
                 let events = self.events(of, events, now);
@@ -323,7 +346,7 @@ impl World {
             }
             On::Plan(metric) => {
                 let (gauge, body) = usage(metric)?;
-                (Scope::Plan(gauge), format!("/v1/alerts/plan_id/{}", self.plans[of]), body)
+                (Scope::Plan(gauge), format!("/v1/alerts/plan_id/{}", tenant.plans[0]), body)
             }
             On::Balance(customer, rule) => {
                 let (customer, rule) = (customer % FIRST, Rule::ALL[rule % Rule::ALL.len()]);

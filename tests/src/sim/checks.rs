@@ -55,7 +55,8 @@ impl World {
         let (span, expected) = tenant.usage(index, self.now());
         let timeframe = (found.timeframe.start().micros(), found.timeframe.end().micros());
         if timeframe != span {
-            return Err(format!("subscription {id}: period {timeframe:?}, expected {span:?}"));
+            let of = &tenant.subscriptions[index];
+            return Err(format!("{of:?}: period {timeframe:?}, expected {span:?}"));
         }
         let told = found.metrics.iter().map(|metric| metric.metric_id.to_string());
         let (told, known): (Vec<_>, Vec<_>) =
@@ -84,6 +85,7 @@ impl World {
         let now = self.now();
         for of in 0..ACCOUNTS {
             self.tenants[of].check_fired(now)?;
+            self.tenants[of].check_migrations(now)?;
             for index in 0..self.tenants[of].subscriptions.len() {
                 self.check_usage(of, index)?;
                 self.check_costs(of, index)?;
@@ -107,13 +109,15 @@ impl World {
         let query = accrue::cost::CostQuery::default();
         let found = block_on(self.observer.account(account(of)).subscription_costs(id, &query));
         let found = found.map_err(failed)?;
-        let (span, usage) = tenant.usage(index, self.now());
-        let fee = tenant.subscriptions[index].fee(span);
-        let expected = usage[0].clone().unwrap_or_default() / 2 + fee;
+        let (span, _) = tenant.usage(index, self.now());
+        let expected = tenant.cost(index, span, self.now());
         let total: BigDecimal = found.iter().map(|cost| big(&cost.total)).sum();
         match total == expected {
             true => Ok(()),
-            false => Err(format!("subscription {id} costs {total}, expected {expected}")),
+            false => {
+                let of = &tenant.subscriptions[index];
+                Err(format!("{of:?} costs {total}, expected {expected} in {span:?}"))
+            }
         }
     }
 

@@ -60,6 +60,7 @@ impl World {
         // What moves balances comes before what is done to the alerts on them.
         let (mut falls, mut due) = (Vec::new(), self.booked(applied)?);
         self.billed(applied)?;
+        self.saved(applied)?;
         let mut expected = Vec::new();
         let mut is_marked = false;
         for (key, document) in &applied.changes {
@@ -112,12 +113,15 @@ impl World {
             expected.extend(self.done_without_a_key(client)?);
         }
         let Some(account) = account else { return Ok(()) };
+        let now = self.now();
+        for happened in self.tenants[account].follow_plans(now)? {
+            self.count(happened);
+        }
         let size = applied.changes.len();
         self.trace.add(format!("{} {size} {told:?} {falls:?}", applied.task).as_bytes());
         let expected = Expected::all(expected);
         due.extend(expected.falls.iter().cloned());
         check_falls(&due, &falls)?;
-        let now = self.now();
         self.tenants[account].check_told(&expected, &told, now)
     }
 
@@ -139,6 +143,24 @@ impl World {
             }
             for happened in self.tenants[of].billed(&rows)? {
                 self.count(happened);
+            }
+        }
+        Ok(())
+    }
+
+    /// Subscriptions and migrations are kept.
+    fn saved(&mut self, applied: &Applied) -> Result<(), String> {
+        for (key, document) in &applied.changes {
+            let table = key.table().name();
+            let Some(document) = document.as_ref() else { continue };
+            if !["migration", "subscription"].contains(&table) {
+                continue;
+            }
+            let (of, _) = split(key).ok_or("a key of no account")?;
+            let row = serde_json::from_str(document.as_str()).unwrap_or(Value::Null);
+            match table {
+                "migration" => self.tenants[of].migration_saved(&row)?,
+                _ => self.tenants[of].subscription_saved(&row)?,
             }
         }
         Ok(())

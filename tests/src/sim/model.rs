@@ -6,6 +6,7 @@ mod balances;
 mod bills;
 mod effects;
 mod figures;
+mod offers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ pub(super) use self::{
     balances::{Booked, Fall, Rule, check_falls},
     bills::{BILL_TABLES, Books, Deed, moves},
     effects::{Turn, What, whole},
+    offers::{Committed, Migration, OFFERS, Stretch},
 };
 use crate::{
     corrected::History,
@@ -28,9 +30,6 @@ pub(super) const CUSTOMERS: usize = 5;
 pub(super) const FIRST: usize = 3;
 /// The credits that one of them has from the beginning.
 pub(super) const GRANTED: i64 = 22;
-/// What the fee of a subscription is, each month in advance.
-pub(super) const FEE: i64 = 31;
-
 /// Whether a customer pays by the gateway.
 pub(super) const fn pays_by_gateway(customer: At) -> bool {
     matches!(customer, 0 | 1 | 4)
@@ -55,8 +54,13 @@ pub(super) struct Tenant {
     pub(super) backfills: Vec<Backfill>,
     pub(super) grants: Vec<(At, String)>,
     pub(super) items: Vec<String>,
-    /// The prices of usage in the plan, by their metric.
-    pub(super) prices: Vec<String>,
+    /// The plans that there are from the beginning.
+    pub(super) plans: Vec<String>,
+    /// The prices of usage in them, each with its metric.
+    pub(super) prices: Vec<(String, At)>,
+    /// Subscriptions in the commit that is looked at, by their ids.
+    committed: BTreeMap<String, Committed>,
+    migrations: BTreeMap<String, Migration>,
     pub(super) books: Books,
     /// Which thresholds fired, in which period.
     fired: BTreeSet<Crossing>,
@@ -88,6 +92,11 @@ pub(super) struct Subscription {
     pub(super) customer: At,
     pub(super) start: Instant,
     pub(super) end: Option<Instant>,
+    created_at: Instant,
+    /// When a request last changed it.
+    changed_at: Instant,
+    /// What it is on, one after the other.
+    stretches: Vec<Stretch>,
 }
 
 #[derive(Clone, Debug)]
@@ -154,7 +163,10 @@ impl Tenant {
             backfills: Vec::new(),
             grants: Vec::new(),
             items: Vec::new(),
+            plans: Vec::new(),
             prices: Vec::new(),
+            committed: BTreeMap::new(),
+            migrations: BTreeMap::new(),
             books: Books::default(),
             fired: BTreeSet::new(),
             owed: BTreeSet::new(),

@@ -31,6 +31,9 @@ pub enum Step {
     Charge { process: usize, account: usize, told: usize },
     /// A process takes back what was done to an invoice by hand: a mark, or a credit note.
     TakeBack { process: usize, account: usize, what: usize },
+    /// A process has subscriptions moved to a version of their plan at the end of their billing period, or takes that
+    /// back.
+    Migrate { process: usize, account: usize, what: usize },
     /// Nothing fails any more, until every client has an answer and nothing is due: everything is
     /// compared.
     ApplyTransitions,
@@ -44,6 +47,8 @@ pub enum Ask {
     Subscribe { customer: usize },
     Cancel { subscription: usize, how: Cancel },
     Unschedule { subscription: usize },
+    ChangePlan { subscription: usize, offer: usize },
+    DropPlanChanges { subscription: usize },
     Ingest { events: Vec<Event> },
     Fill { backfill: usize, events: Vec<Event> },
     Grant { customer: usize, amount: i64, expires_in: Option<i64> },
@@ -145,7 +150,7 @@ fn step(random: &mut Random, storm: usize) -> Step {
             }
         };
     }
-    match random.below(106) {
+    match random.below(108) {
         0..42 => Step::Ask { account: random.below(ACCOUNTS), what: ask(random), seed },
         42..45 => Step::Again { request: random.below(1_000), seed },
         45..47 => Step::Misuse { request: random.below(1_000), seed },
@@ -165,6 +170,10 @@ fn step(random: &mut Random, storm: usize) -> Step {
             let (account, what) = (random.below(ACCOUNTS), random.below(1_000));
             Step::TakeBack { process, account, what }
         }
+        105..107 => {
+            let (account, what) = (random.below(ACCOUNTS), random.below(1_000));
+            Step::Migrate { process, account, what }
+        }
         _ => Step::ApplyTransitions,
     }
 }
@@ -182,7 +191,7 @@ fn span(random: &mut Random) -> i64 {
 fn ask(random: &mut Random) -> Ask {
     // Any number: taken modulo what there is.
     let any = random.below(1_000);
-    match random.below(116) {
+    match random.below(120) {
         0..38 => Ask::Ingest { events: events(random, -25 * HOUR, 330 * SECOND) },
         38..44 => Ask::Fill { backfill: any, events: events(random, 0, 30 * HOUR) },
         44..46 => Ask::Customer { customer: any },
@@ -223,6 +232,8 @@ fn ask(random: &mut Random) -> Ask {
         94..95 => Ask::Rename { customer: any },
         95..98 => Ask::Usage { subscription: any },
         98..100 => Ask::Walk { list: any },
+        100..103 => Ask::ChangePlan { subscription: any, offer: random.below(1_000) },
+        103..104 => Ask::DropPlanChanges { subscription: any },
         _ => of_invoices(random, any),
     }
 }

@@ -79,6 +79,8 @@ pub enum Flaw {
     LosesInvoices,
     /// It keeps the transactions of balances twice.
     BooksTwice,
+    /// It loses which plans subscriptions are on after the first.
+    LosesPlans,
 }
 
 impl Flaw {
@@ -96,6 +98,7 @@ impl Flaw {
         Self::DisablesPlanAlerts,
         Self::LosesInvoices,
         Self::BooksTwice,
+        Self::LosesPlans,
     ];
 
     /// Does to a batch what it does.
@@ -122,6 +125,9 @@ impl Flaw {
                 });
                 let again: Vec<_> = again.collect();
                 batch.changes.extend(again);
+            }
+            Self::LosesPlans => {
+                batch.changes.retain(|change| !of(change, "subscription", "plan_intervals"));
             }
             Self::LosesTotals => {
                 batch.changes.retain(|change| !of(change, "total", ""));
@@ -202,11 +208,13 @@ const WATCHED: &[&str] = &[
     "invoice",
     "invoice_lines",
     "ledger_entry",
+    "migration",
     "outbox",
     "overlay",
     "payment_attempt",
     "plan_alert",
     "record",
+    "subscription",
 ];
 
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     asks::Sent,
     clients::State,
-    model::{FEE, FIRST, GRANTED, Rule},
+    model::{CREDITS_PER_EVENT, FIRST, GRANTED, OFFERS, Rule},
     plan::{ACCOUNTS, Ask, On, SECOND},
     world::{Task, World, account},
 };
@@ -27,28 +27,7 @@ impl World {
             for kind in 0..2 {
                 self.insist(of, &Ask::Metric { kind })?;
             }
-            let tenant = &self.tenants[of];
-            let price = |metric: usize, amount: &str, currency: &str| {
-                json!({"price": {
-                    "name": "price", "item_id": tenant.items[0], "cadence": "monthly",
-                    "model_type": "unit", "unit_config": {"unit_amount": amount},
-                    "billable_metric_id": tenant.metrics[metric].0, "currency": currency,
-                }})
-            };
-            let fee = json!({"price": {
-                "name": "fee", "item_id": tenant.items[0], "cadence": "monthly",
-                "model_type": "unit", "unit_config": {"unit_amount": FEE.to_string()},
-                "fixed_price_quantity": 1, "billed_in_advance": true, "currency": "USD",
-            }});
-            let plan = json!({
-                "name": "plan", "currency": "USD",
-                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits"), fee],
-            });
-            let plan = self.create(of, "/v1/plans", &plan)?;
-            let prices = plan["prices"].as_array().ok_or("a plan has no prices")?;
-            let prices = prices.iter().take(2).filter_map(|price| price["id"].as_str());
-            self.tenants[of].prices = prices.map(str::to_owned).collect();
-            self.plans.push(plan["id"].as_str().ok_or("a plan has no id")?.to_owned());
+            self.set_up_plans(of)?;
             for customer in 0..FIRST {
                 self.insist(of, &Ask::Customer { customer })?;
                 self.insist(of, &Ask::Grant { customer, amount: GRANTED, expires_in: None })?;
@@ -60,6 +39,56 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// The plans that every account has, with their versions.
+    fn set_up_plans(&mut self, of: At) -> Result<(), String> {
+        let (item, metrics) = (self.tenants[of].items[0].clone(), self.tenants[of].metrics.clone());
+        let usage = |metric: At, amount: String, currency: &str| {
+            json!({
+                "name": "usage", "item_id": item, "cadence": "monthly", "model_type": "unit",
+                "unit_config": {"unit_amount": amount}, "currency": currency,
+                "billable_metric_id": metrics[metric].0,
+            })
+        };
+        let mut known: Vec<Value> = Vec::new();
+        for offer in OFFERS {
+            let rated = usage(0, offer.rate().to_plain_string(), "USD");
+            if offer.version > 1 {
+                let replaced = json!({"replaces_price_id": known[0]["id"], "price": rated});
+                let body = json!({"version": offer.version, "replace_prices": [replaced]});
+                let path = format!("/v1/plans/{}/versions", self.tenants[of].plans[offer.plan]);
+                known = self.prices_of(of, &self.create(of, &path, &body)?)?;
+                continue;
+            }
+            let fee = json!({
+                "name": "fee", "item_id": item, "cadence": "monthly", "model_type": "unit",
+                "unit_config": {"unit_amount": offer.fee.to_string()}, "currency": "USD",
+                "fixed_price_quantity": 1, "billed_in_advance": true,
+            });
+            let drawn = usage(1, CREDITS_PER_EVENT.to_string(), "credits");
+            let all = [Some(rated), offer.draws.then_some(drawn), Some(fee)].into_iter().flatten();
+            let prices: Vec<_> = all.map(|price| json!({"price": price})).collect();
+            let body = json!({"name": "plan", "currency": "USD", "prices": prices});
+            let plan = self.create(of, "/v1/plans", &body)?;
+            let id = plan["id"].as_str().ok_or("a plan has no id")?.to_owned();
+            self.tenants[of].plans.push(id);
+            known = self.prices_of(of, &plan)?;
+        }
+        Ok(())
+    }
+
+    /// The prices of an answer, of which the model knows those of usage from now on.
+    fn prices_of(&mut self, of: At, answer: &Value) -> Result<Vec<Value>, String> {
+        let prices = answer["prices"].as_array().ok_or("a plan has no prices")?;
+        let tenant = &mut self.tenants[of];
+        for price in prices {
+            let metric = price["billable_metric"]["id"].as_str();
+            let metric = tenant.metrics.iter().position(|(id, _)| Some(id.as_str()) == metric);
+            let id = price["id"].as_str().unwrap_or_default().to_owned();
+            tenant.prices.extend(metric.map(|metric| (id, metric)));
+        }
+        Ok(prices.clone())
     }
 
     /// Asks for something that is answered at once.

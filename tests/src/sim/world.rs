@@ -9,8 +9,10 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, SeededEntropy, Tick,
-    Timestamp, store::MemoryTurns,
+    AccountId, Billing, Error, ErrorKind, ManualClock, Page, PageRequest, PlanId, SeededEntropy,
+    Tick, Timestamp,
+    plan::{MigrationTiming, NewMigration, PlanVersion},
+    store::MemoryTurns,
 };
 use accrue_http::{Api, Authenticate, Category, Exceeded, RateLimit};
 use async_trait::async_trait;
@@ -55,7 +57,6 @@ pub(super) struct World {
     pub(super) trace: Trace,
     pub(super) report: Report,
     pub(super) events_sent: Vec<Vec<crate::model::Event>>,
-    pub(super) plans: Vec<String>,
     pub(super) gateway: Arc<Gateway>,
 }
 
@@ -96,6 +97,7 @@ pub(super) enum Landed {
     Delivered,
     Collected(Result<(), Error>),
     Charged(Result<(), Error>),
+    Migrated(Result<(), Error>),
     TakenBack(Result<(), Error>),
 }
 
@@ -151,7 +153,6 @@ impl World {
             trace: Trace::default(),
             report: Report { episodes: 1, ..Report::default() },
             events_sent: vec![Vec::new(); ACCOUNTS],
-            plans: Vec::new(),
             gateway,
         };
         world.processes = (0..PROCESSES).map(|index| world.process(index, 0)).collect();
@@ -244,6 +245,9 @@ impl World {
             }
             Step::TakeBack { process, account, what } => {
                 self.take_back(process % PROCESSES, account % ACCOUNTS, *what);
+            }
+            Step::Migrate { process, account, what } => {
+                self.migrate(process % PROCESSES, account % ACCOUNTS, *what);
             }
             Step::ApplyTransitions => self.apply_transitions()?,
         }
@@ -384,24 +388,50 @@ impl World {
         }
     }
 
+    /// Has everybody on the first plan moved to one of its versions, or takes that back, by a call of the library.
+    fn migrate(&mut self, process: usize, of: At, what: usize) {
+        let account = self.processes[process].billing.account(account(of));
+        let plan: PlanId = self.tenants[of].plans[0].parse().unwrap();
+        let under_way: Vec<_> = self.tenants[of].migrations_under_way().cloned().collect();
+        if what.is_multiple_of(3)
+            && let Some((_, id)) = one(&under_way, what / 3)
+        {
+            self.count("migration canceled");
+            let cancel = account.cancel_migration(plan, id.parse().unwrap());
+            let cancel = async move { Landed::Migrated(cancel.await.map(|_| ())) };
+            return self.fly(process, None, Box::pin(cancel));
+        }
+        self.count("migration");
+        let version = PlanVersion::new(1 + u32::from(what.is_multiple_of(2)));
+        let mut new = NewMigration::to(version);
+        new.when = MigrationTiming::EndOfTerm;
+        let migrate = account.migrate_plan(plan, new);
+        let migrate = async move { Landed::Migrated(migrate.await.map(|_| ())) };
+        self.fly(process, None, Box::pin(migrate));
+    }
+
     fn land(&mut self, flight: &Flight, landed: Landed) -> Result<(), String> {
         match landed {
             Landed::Answer(response) => self.answered(flight, response),
             Landed::Walked(ids, broken_off) => self.walked(flight, &ids, broken_off),
             Landed::Ticked(Ok(tick)) if tick.failed > 0 => Err(format!("{tick:?}")),
             // It was done meanwhile, or cannot be.
-            Landed::TakenBack(Err(error)) if error.kind() == ErrorKind::ConstraintViolation => {
+            Landed::TakenBack(Err(error)) | Landed::Migrated(Err(error))
+                if error.kind() == ErrorKind::ConstraintViolation =>
+            {
                 Ok(())
             }
             Landed::Ticked(Err(error))
             | Landed::Collected(Err(error))
             | Landed::Charged(Err(error))
+            | Landed::Migrated(Err(error))
             | Landed::TakenBack(Err(error)) => {
                 self.excused(flight.task).map_err(|found| format!("{found}: {error:?}"))
             }
             Landed::Ticked(Ok(_))
             | Landed::Collected(Ok(()))
             | Landed::Charged(Ok(()))
+            | Landed::Migrated(Ok(()))
             | Landed::TakenBack(Ok(())) => Ok(()),
             Landed::Delivered => self.check_inbox(),
         }

@@ -80,6 +80,7 @@ fn a_store_that_is_wrong_is_found_out() {
             Flaw::DisablesPlanAlerts => &["is owed"],
             Flaw::LosesInvoices => &["and not done", "invoices of", "of subscription"],
             Flaw::BooksTwice => &["is not number"],
+            Flaw::LosesPlans => &["is on", "is left behind"],
         };
         let is_expected = expected.iter().any(|text| violation.contains(text));
         assert!(is_expected, "{flaw:?}: {violation}");

@@ -350,6 +350,28 @@ fn subscriptions_5_4_migrations_are_listed_newest_first_and_are_of_their_plan() 
 }
 
 #[test]
+fn subscriptions_5_6_a_later_migration_to_where_a_subscription_is_drops_its_move() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let old = changed.subscription.price_intervals[0].price_id;
+    let replace = vec![(old, fixture.advance_fee("62").into())];
+    changed.second(PlanVersionChange { replace, ..Default::default() });
+    let there = changed.migrate(MigrationTiming::EndOfTerm);
+    assert_eq!((there.moved, changed.of(changed.subscription.id).plans().len()), (1, 2));
+
+    fixture.set("2027-01-02T00:00:00Z");
+    let to_first = NewMigration::to(PlanVersion::new(1));
+    let back = changed.migrating(NewMigration { when: MigrationTiming::EndOfTerm, ..to_first });
+    assert_eq!((back.moved, back.refused), (0, 0));
+    let of = changed.of(changed.subscription.id);
+    assert_eq!(of.plans().len(), 1);
+    let ends: Vec<_> = of.price_intervals.iter().map(|of| (of.price_id, of.end_date)).collect();
+    assert_eq!(ends, [(old, None)]);
+    fixture.tick_at("2027-02-02T00:00:00Z");
+    assert_eq!(changed.version(changed.subscription.id), 1);
+}
+
+#[test]
 fn of_two_migrations_the_later_one_counts_and_a_plan_change_ends_what_it_brought() {
     let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
     let fixture = changed.fixture();

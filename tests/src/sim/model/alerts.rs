@@ -32,12 +32,16 @@ impl Expected {
 }
 
 impl Tenant {
-    /// The alerts that are on a subscription, by their places.
-    fn watching(&self, subscription: At) -> impl Iterator<Item = At> {
+    /// The alerts that are on a subscription in the billing period that starts when, by their places. Those of the
+    /// plan are on those that are on its first version.
+    fn watching(&self, (subscription, from, _): Place, now: Instant) -> impl Iterator<Item = At> {
         let all = self.alerts.iter().enumerate();
+        let of = &self.subscriptions[subscription];
+        let last = of.period(from).map_or(from, |(_, until)| until - 1);
+        let is_first = of.offer_at(now.clamp(from, last)) == 0;
         let on = all.filter(move |(_, alert)| match alert.scope {
             Scope::Subscription(of, _) => of == subscription,
-            Scope::Plan(_) => true,
+            Scope::Plan(_) => is_first,
             Scope::Balance(..) => false,
         });
         on.filter(|(_, alert)| alert.enabled && !alert.deleted).map(|(index, _)| index)
@@ -54,10 +58,11 @@ impl Tenant {
         place: Place,
         before: Option<&BigDecimal>,
         after: Option<&BigDecimal>,
+        now: Instant,
     ) -> Vec<(At, Crossing)> {
         let Some(after) = after else { return Vec::new() };
         let mut crossed = Vec::new();
-        for alert in self.watching(place.0) {
+        for alert in self.watching(place, now) {
             let of = &self.alerts[alert];
             let is_on = match of.scope {
                 Scope::Subscription(_, gauge) | Scope::Plan(gauge) => gauge == place.2,
@@ -80,9 +85,10 @@ impl Tenant {
         &self,
         before: &BTreeMap<Place, BigDecimal>,
         after: &BTreeMap<Place, BigDecimal>,
+        now: Instant,
     ) -> Vec<(At, Crossing, Place)> {
         let crossed = after.iter().flat_map(|(place, after)| {
-            let crossed = self.crossed(*place, before.get(place), Some(after));
+            let crossed = self.crossed(*place, before.get(place), Some(after), now);
             crossed.into_iter().map(|(alert, crossing)| (alert, crossing, *place))
         });
         crossed.collect()
@@ -115,7 +121,7 @@ impl Tenant {
         let figures = self.figures(subscription.customer, now);
         let Some((from, _)) = subscription.period(now) else { return BTreeSet::new() };
         let place = (of, from, gauge);
-        let crossed = self.crossed(place, None, figures.get(&place));
+        let crossed = self.crossed(place, None, figures.get(&place), now);
         crossed.into_iter().filter(|(of, _)| *of == alert).map(|(_, crossing)| crossing).collect()
     }
 
@@ -198,7 +204,7 @@ impl Tenant {
                 if place.0 != index || place.1 != from {
                     continue;
                 }
-                if let Some((_, missing)) = self.crossed(place, None, Some(&figure)).first() {
+                if let Some((_, missing)) = self.crossed(place, None, Some(&figure), now).first() {
                     return Err(format!("an alert has not fired at {figure}: {missing:?}"));
                 }
             }

@@ -426,9 +426,9 @@ impl Tenant {
         let bill = &self.books.bills[id];
         for line in self.books.lines(id) {
             let price = line.price_id.to_string();
-            let Some(metric) = self.prices.iter().position(|of| *of == price) else { continue };
+            let Some((_, metric)) = self.prices.iter().find(|of| of.0 == price) else { continue };
             let span = (line.period.start().micros(), line.period.end().micros());
-            let expected = self.quantity(bill.customer, metric, span);
+            let expected = self.quantity(bill.customer, *metric, span);
             if big(&line.quantity) != expected {
                 return Err(format!("billed is {line:?}, expected {expected}: {bill:?}"));
             }
@@ -437,7 +437,7 @@ impl Tenant {
     }
 
     fn quantity(&self, customer: At, metric: At, span: Span) -> BigDecimal {
-        let figure = self.figure(&self.visible(customer), super::Gauge::Metric(metric), span);
+        let figure = self.figure(&self.visible(customer), metric, span);
         figure.unwrap_or_default()
     }
 }

@@ -3,7 +3,9 @@ use std::collections::BTreeSet;
 use bigdecimal::ToPrimitive as _;
 use serde_json::Value;
 
-use super::{Alert, Backfill, CUSTOMERS, Deed, Scope, Subscription, Tenant, alerts::Expected};
+use super::{
+    Alert, Backfill, CUSTOMERS, Deed, Scope, Stretch, Subscription, Tenant, alerts::Expected,
+};
 use crate::{
     corrected::{self, Standing, State},
     model::{At, Event, Fate, Instant, MetricSpec},
@@ -24,6 +26,15 @@ pub(in crate::sim) enum What {
     },
     /// Gives it an end, or takes it back.
     End {
+        subscription: At,
+    },
+    /// Brings it to another plan at the end of its term.
+    ChangePlan {
+        subscription: At,
+        offer: At,
+    },
+    /// Takes back what of that is still to come.
+    DropPlanChanges {
         subscription: At,
     },
     Ingest {
@@ -117,13 +128,26 @@ impl Tenant {
             What::Subscribe { customer } => {
                 let (customer, end) = (*customer, instant_of(answer, "end_date"));
                 let start = instant_of(answer, "start_date").ok_or("a start is missing")?;
-                self.subscriptions.push(Subscription { id, customer, start, end });
+                let stretches = vec![Stretch { from: start, offer: 0, moved_by: None }];
+                self.subscriptions.push(Subscription {
+                    id,
+                    customer,
+                    start,
+                    end,
+                    created_at: now,
+                    changed_at: now,
+                    stretches,
+                });
                 self.remember(self.figures(customer, now));
             }
-            What::End { subscription } => {
-                self.subscriptions[*subscription].end = instant_of(answer, "end_date");
-                let customer = self.subscriptions[*subscription].customer;
-                self.remember(self.figures(customer, now));
+            What::End { subscription } => self.changed(*subscription, answer, now),
+            What::ChangePlan { subscription, offer } => {
+                self.plan_changed(*subscription, *offer, now)?;
+                self.changed(*subscription, answer, now);
+            }
+            What::DropPlanChanges { subscription } => {
+                self.plan_changes_dropped(*subscription, now)?;
+                self.changed(*subscription, answer, now);
             }
             What::Credit { customer, amount } => {
                 let of = &mut self.customers[*customer];
@@ -198,6 +222,14 @@ impl Tenant {
         Ok(Expected::default())
     }
 
+    /// A subscription is changed by a request, and ends when that says.
+    fn changed(&mut self, subscription: At, answer: &Value, now: Instant) {
+        let of = &mut self.subscriptions[subscription];
+        (of.end, of.changed_at) = (instant_of(answer, "end_date"), now);
+        let customer = of.customer;
+        self.remember(self.figures(customer, now));
+    }
+
     fn judged(&mut self, alert: At, now: Instant) -> Expected {
         let falls = self.configured_balance(alert);
         self.owe(alert, now);
@@ -232,7 +264,7 @@ impl Tenant {
             let before = self.figures(event.customer, now);
             self.history.accept(into, event.clone());
             let after = self.figures(event.customer, now);
-            let moved = self.moved(&before, &after);
+            let moved = self.moved(&before, &after, now);
             // An alert has fired once the first event of a batch has crossed its threshold.
             must.extend(moved.into_iter().map(|(_, crossing, _)| crossing));
             self.remember(after);
@@ -299,7 +331,7 @@ impl Tenant {
             let period = self.subscriptions[place.0].period(at);
             period.is_some_and(|(from, _)| from == place.1)
         };
-        let moved = self.moved(&before, &after).into_iter();
+        let moved = self.moved(&before, &after, now).into_iter();
         let own = moved.filter(|(alert, _, place)| {
             matches!(self.alerts[*alert].scope, Scope::Subscription(..)) && is_current(place)
         });

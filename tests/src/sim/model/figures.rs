@@ -1,15 +1,23 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bigdecimal::{BigDecimal, RoundingMode};
 
-use super::{CREDITS_PER_EVENT, FEE, Gauge, Place, Subscription, Tenant};
+use super::{CREDITS_PER_EVENT, Gauge, Place, Subscription, Tenant};
 use crate::model::{At, Event, Instant, MICROS_PER_DAY, months_after};
 
 /// A billing period.
 pub(in crate::sim) type Span = (Instant, Instant);
 
+/// The parts of a span between instants.
+fn split((from, until): Span, cuts: impl Iterator<Item = Instant>) -> Vec<Span> {
+    let mut ends: Vec<_> = cuts.filter(|at| from < *at && *at < until).chain([until]).collect();
+    ends.sort_unstable();
+    let starts = [from].into_iter().chain(ends.clone());
+    starts.zip(ends).collect()
+}
+
 impl Subscription {
-    /// The billing periods in order: months from its start, cut where it ends.
+    /// The billing periods in order: months from its start, cut where it ends. They go on where its plan changes.
     fn periods(&self) -> impl Iterator<Item = Span> {
         let Self { start, end, .. } = *self;
         let end = end.unwrap_or(Instant::MAX);
@@ -23,23 +31,37 @@ impl Subscription {
         periods.find(|(_, until)| at < *until)
     }
 
-    /// What the fee comes to in a billing period: a part of it where that is cut short, by days, of which one
-    /// that has begun counts.
-    pub(in crate::sim) fn fee(&self, (from, until): Span) -> BigDecimal {
-        let whole = (0..).map(|month| months_after(self.start, month)).find(|end| from < *end);
-        let whole = whole.unwrap_or(until).div_euclid(MICROS_PER_DAY);
-        let from = from.div_euclid(MICROS_PER_DAY);
-        let used = (until - 1).div_euclid(MICROS_PER_DAY) + 1 - from;
-        let whole = whole - from;
-        let part = BigDecimal::from(FEE * used.min(whole)) / BigDecimal::from(whole);
+    /// What has fallen due of fees in a billing period, each where its part of that begins.
+    fn fees(&self, span: Span, now: Instant) -> Option<BigDecimal> {
+        let due = split(span, self.changes()).into_iter().filter(|(from, _)| *from <= now);
+        due.map(|part| self.fee(part)).reduce(|sum, fee| sum + fee)
+    }
+
+    /// What the fee comes to in a part of a billing period, by days, of which one that has begun counts. The day in
+    /// which the plan changes belongs to what comes then.
+    fn fee(&self, (from, until): Span) -> BigDecimal {
+        let month = (0..).map(|month| months_after(self.start, month));
+        let mut months = month.clone().zip(month.skip(1));
+        let (first, next) = months.find(|(_, next)| from < *next).unwrap_or((from, until));
+        let day = |at: Instant| (at - first).div_euclid(MICROS_PER_DAY);
+        let whole = day(next);
+        let mut used = (day(until - 1) + 1).min(whole);
+        if let Some(change) = self.changes().find(|at| from < *at) {
+            used = used.min(day(change));
+        }
+        let fee = self.offer(from).fee * (used - day(from)).max(0);
+        let part = BigDecimal::from(fee) / BigDecimal::from(whole);
         part.with_scale_round(2, RoundingMode::HalfUp)
     }
 
-    /// When something of it fell due by an instant: the fee where it begins, and at the end of each billing
+    /// When something of it fell due by an instant: the fee where it or its plan begins, and at the end of each billing
     /// period.
     pub(in crate::sim) fn boundaries(&self, now: Instant) -> Vec<Instant> {
-        let ends = self.periods().map(|(_, until)| until);
-        [self.start].into_iter().chain(ends).take_while(|at| *at <= now).collect()
+        let ends = self.periods().map(|(_, until)| until).take_while(|at| *at <= now);
+        let end = self.end.unwrap_or(Instant::MAX);
+        let changes = self.changes().filter(|at| *at <= now && *at < end);
+        let all: BTreeSet<_> = ends.chain(changes).chain([self.start]).collect();
+        all.into_iter().filter(|at| *at <= now).collect()
     }
 
     /// The billing period whose usage is told: the current, first or last one.
@@ -61,18 +83,25 @@ impl Tenant {
         (0..self.metrics.len()).map(Gauge::Metric).chain([Gauge::Cost])
     }
 
-    pub(super) fn figure(
-        &self,
-        visible: &[&Event],
-        gauge: Gauge,
-        span: Span,
-    ) -> Option<BigDecimal> {
+    pub(super) fn figure(&self, visible: &[&Event], metric: At, span: Span) -> Option<BigDecimal> {
         let within =
             visible.iter().copied().filter(|event| span.0 <= event.at && event.at < span.1);
-        match gauge {
-            Gauge::Metric(metric) => self.metrics[metric].1.figure(within),
-            Gauge::Cost => self.metrics[0].1.figure(within).map(|sum| sum / 2),
-        }
+        self.metrics[metric].1.figure(within)
+    }
+
+    /// What usage costs.
+    fn usage_cost(&self, of: &Subscription, visible: &[&Event], span: Span) -> Option<BigDecimal> {
+        let parts = split(span, of.starts()).into_iter();
+        let costs =
+            parts.filter_map(|part| Some(self.figure(visible, 0, part)? * of.offer(part.0).rate()));
+        costs.reduce(|sum, cost| sum + cost)
+    }
+
+    /// What a subscription has come to cost in a billing period.
+    pub(in crate::sim) fn cost(&self, index: At, span: Span, now: Instant) -> BigDecimal {
+        let of = &self.subscriptions[index];
+        let usage = self.usage_cost(of, &self.visible(of.customer), span);
+        usage.unwrap_or_default() + of.fees(span, now).unwrap_or_default()
     }
 
     /// The figures that alerts may watch, in the billing periods of late.
@@ -85,11 +114,17 @@ impl Tenant {
             let soon = |(from, _): &Span| *from <= now + MICROS_PER_DAY;
             for span in subscription.periods().take_while(soon).filter(late) {
                 for gauge in self.gauges() {
-                    let mut figure = self.figure(&visible, gauge, span);
-                    // The fee counts once it has fallen due.
-                    if gauge == Gauge::Cost && span.0 <= now {
-                        figure = Some(figure.unwrap_or_default() + subscription.fee(span));
-                    }
+                    let figure = match gauge {
+                        Gauge::Metric(metric) => self.figure(&visible, metric, span),
+                        // The fee counts once it has fallen due.
+                        Gauge::Cost => {
+                            let usage = self.usage_cost(subscription, &visible, span);
+                            [usage, subscription.fees(span, now)]
+                                .into_iter()
+                                .flatten()
+                                .reduce(|sum, cost| sum + cost)
+                        }
+                    };
                     figures.extend(figure.map(|figure| ((index, span.0, gauge), figure)));
                 }
             }
@@ -102,7 +137,7 @@ impl Tenant {
         let subscription = &self.subscriptions[index];
         let (span, visible) = (subscription.current(now), self.visible(subscription.customer));
         let figure = |metric: At| {
-            let figure = self.figure(&visible, Gauge::Metric(metric), span);
+            let figure = self.figure(&visible, metric, span);
             figure.or_else(|| self.metrics[metric].1.figure_without_events())
         };
         (span, (0..self.metrics.len()).map(figure).collect())
@@ -117,7 +152,8 @@ impl Tenant {
         let visible = self.visible(customer);
         let count = own.map(|of| {
             let end = of.end.unwrap_or(Instant::MAX);
-            visible.iter().filter(|event| of.start <= event.at && event.at < end).count()
+            let within = visible.iter().filter(|event| of.start <= event.at && event.at < end);
+            within.filter(|event| of.offer(event.at).draws).count()
         });
         CREDITS_PER_EVENT * i64::try_from(count.sum::<usize>()).unwrap()
     }

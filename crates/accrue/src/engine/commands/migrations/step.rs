@@ -132,7 +132,15 @@ async fn move_one(
     let Some(at) = decided else { return Ok(Moved::No) };
     let plan = of.plan_at(at);
     let plan_id = migration.plan_id;
-    if plan.plan_id != Some(plan_id) || plan.plan_version == migration.version {
+    if plan.plan_id != Some(plan_id) {
+        return Ok(Moved::No);
+    }
+    if plan.plan_version == migration.version {
+        // It is there already, and stays: a move that was still to come is dropped.
+        if entry.subscription != before.subscription {
+            prices::note_usage(tx, &mut entry).await?;
+            plan_changes::save_differences(tx, before, &mut entry).await?;
+        }
         return Ok(Moved::No);
     }
     let leaves = rows::plans::plan_version(tx, plan_id, plan.plan_version).await?;

@@ -1,0 +1,254 @@
+//! The versions of plans that subscriptions are on, one after the other: as they are committed, and as they were asked
+//! for.
+
+use bigdecimal::BigDecimal;
+use serde_json::Value;
+
+use super::{Subscription, Tenant};
+use crate::model::{At, Instant};
+
+/// A version of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sim) struct Offer {
+    /// The place of the plan among those of the account.
+    pub(in crate::sim) plan: At,
+    pub(in crate::sim) version: u64,
+    /// What a unit of usage costs, in quarters.
+    pub(in crate::sim) quarters: i64,
+    /// What it is each month in advance.
+    pub(in crate::sim) fee: i64,
+    /// Whether an event draws credits.
+    pub(in crate::sim) draws: bool,
+}
+
+/// All that there are: everybody subscribes to the first.
+pub(in crate::sim) const OFFERS: [Offer; 3] = [
+    Offer { plan: 0, version: 1, quarters: 2, fee: 31, draws: true },
+    Offer { plan: 0, version: 2, quarters: 3, fee: 31, draws: true },
+    Offer { plan: 1, version: 1, quarters: 4, fee: 50, draws: false },
+];
+
+impl Offer {
+    /// What a unit of usage costs.
+    pub(in crate::sim) fn rate(&self) -> BigDecimal {
+        BigDecimal::from(self.quarters) / 4
+    }
+}
+
+/// A part of the life of a subscription, until the next one begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::sim) struct Stretch {
+    pub(in crate::sim) from: Instant,
+    pub(in crate::sim) offer: At,
+    /// The migration that has brought it, if one did.
+    pub(in crate::sim) moved_by: Option<String>,
+}
+
+/// A subscription, as it was last committed.
+#[derive(Clone, Debug)]
+pub(in crate::sim) struct Committed {
+    end: Option<Instant>,
+    stretches: Vec<Stretch>,
+}
+
+/// A migration, as it was last committed.
+#[derive(Clone, Debug)]
+pub(in crate::sim) struct Migration {
+    pub(in crate::sim) offer: At,
+    created_at: Instant,
+    is_planned: bool,
+    is_canceled: bool,
+}
+
+fn instant_in(of: &Value, name: &str) -> Option<Instant> {
+    let at = of[name].as_str().map(accrue::Timestamp::parse)?;
+    at.ok().map(accrue::Timestamp::micros)
+}
+
+/// What somebody is on from when, whatever brought it.
+fn followed(stretches: &[Stretch]) -> Vec<(Instant, At)> {
+    let mut followed: Vec<_> = stretches.iter().map(|of| (of.from, of.offer)).collect();
+    followed.dedup_by_key(|(_, offer)| *offer);
+    followed
+}
+
+impl Subscription {
+    /// What it is on at an instant.
+    pub(in crate::sim) fn offer(&self, at: Instant) -> Offer {
+        OFFERS[self.offer_at(at)]
+    }
+
+    pub(super) fn offer_at(&self, at: Instant) -> At {
+        let begun = self.stretches.iter().rfind(|of| of.from <= at);
+        begun.or_else(|| self.stretches.first()).map_or(0, |of| of.offer)
+    }
+
+    /// When it gets to each of them.
+    pub(super) fn starts(&self) -> impl Iterator<Item = Instant> {
+        self.stretches.iter().map(|of| of.from)
+    }
+
+    /// When its plan is changed, be it to the same again: a migration leaves what both versions have.
+    pub(super) fn changes(&self) -> impl Iterator<Item = Instant> {
+        let asked = self.stretches.iter().skip(1).filter(|of| of.moved_by.is_none());
+        asked.map(|of| of.from)
+    }
+}
+
+impl Tenant {
+    fn offer_of(&self, of: &Value) -> Option<At> {
+        let plan = self.plans.iter().position(|id| of["plan_id"] == id.as_str())?;
+        let version = of["plan_version"].as_u64()?;
+        OFFERS.iter().position(|of| (of.plan, of.version) == (plan, version))
+    }
+
+    /// A subscription is committed.
+    pub(in crate::sim) fn subscription_saved(&mut self, row: &Value) -> Result<(), String> {
+        let of = &row["subscription"];
+        let id = of["id"].as_str().ok_or("a subscription without an id")?.to_owned();
+        let stretch = |of: &Value| {
+            let moved_by = of["moved"]["migration_id"].as_str().map(str::to_owned);
+            let (from, offer) = (instant_in(of, "start_date")?, self.offer_of(of)?);
+            Some(Stretch { from, offer, moved_by })
+        };
+        let intervals = of["plan_intervals"].as_array().filter(|all| !all.is_empty());
+        let stretches = match intervals {
+            Some(intervals) => intervals.iter().map(stretch).collect(),
+            None => stretch(of).map(|only| vec![only]),
+        };
+        let stretches = stretches.ok_or_else(|| format!("a plan that there is not: {of}"))?;
+        self.committed.insert(id, Committed { end: instant_in(of, "end_date"), stretches });
+        Ok(())
+    }
+
+    /// Subscriptions are on what was committed of them, and end when they were asked to.
+    /// Says what has happened.
+    pub(in crate::sim) fn follow_plans(
+        &mut self,
+        now: Instant,
+    ) -> Result<Vec<&'static str>, String> {
+        let mut happened = Vec::new();
+        for (id, Committed { end, stretches }) in std::mem::take(&mut self.committed) {
+            let place = self.subscriptions.iter().position(|of| of.id == id);
+            let place = place.ok_or_else(|| format!("nobody has created {id}"))?;
+            let of = &mut self.subscriptions[place];
+            if of.end != end {
+                return Err(format!("an end is committed as {end:?}: {of:?}"));
+            }
+            let customer = of.customer;
+            if of.stretches != stretches {
+                let before = std::mem::replace(&mut of.stretches, stretches);
+                let is_moved = self.check_moves(place, &before)?;
+                happened.push(if is_moved { "moved by a migration" } else { "plan changed" });
+                self.remember(self.figures(customer, now));
+            }
+        }
+        Ok(happened)
+    }
+
+    /// Whoever is moved by a migration is moved to its version, and only as long as nobody has taken it back.
+    fn check_moves(&self, place: At, before: &[Stretch]) -> Result<bool, String> {
+        let mut is_moved = false;
+        let of = &self.subscriptions[place];
+        for stretch in of.stretches.iter().filter(|of| !before.contains(of)) {
+            let Some(id) = &stretch.moved_by else { continue };
+            is_moved = true;
+            let migration = self.migrations.get(id).ok_or("a move of no migration")?;
+            // A period may have ended before its turn came.
+            let is_end = of.current(migration.created_at).1 <= stretch.from;
+            if migration.offer != stretch.offer || migration.is_canceled || !is_end {
+                return Err(format!("{of:?} is moved otherwise than by {migration:?}"));
+            }
+        }
+        Ok(is_moved)
+    }
+
+    /// A plan change at the end of the term was accepted.
+    pub(super) fn plan_changed(
+        &mut self,
+        subscription: At,
+        offer: At,
+        now: Instant,
+    ) -> Result<(), String> {
+        let of = &self.subscriptions[subscription];
+        let at = of.current(now).1;
+        let mut expected = of.stretches.clone();
+        expected.retain(|of| of.from < at);
+        expected.push(Stretch { from: at, offer, moved_by: None });
+        self.check_asked(subscription, &expected)
+    }
+
+    /// The plan changes that were still to come are taken back.
+    pub(super) fn plan_changes_dropped(
+        &mut self,
+        subscription: At,
+        now: Instant,
+    ) -> Result<(), String> {
+        let mut expected = self.subscriptions[subscription].stretches.clone();
+        expected.retain(|of| of.from <= now);
+        self.check_asked(subscription, &expected)
+    }
+
+    fn check_asked(&mut self, subscription: At, expected: &[Stretch]) -> Result<(), String> {
+        let of = &self.subscriptions[subscription];
+        let found = self.committed.get(&of.id).map_or(&of.stretches, |of| &of.stretches);
+        match followed(found) == followed(expected) {
+            true => Ok(()),
+            false => Err(format!("{of:?} is on {found:?}, expected {expected:?}")),
+        }
+    }
+
+    /// A migration is committed: once it is planned, nobody is left behind.
+    pub(in crate::sim) fn migration_saved(&mut self, row: &Value) -> Result<(), String> {
+        let id = row["id"].as_str().ok_or("a migration without an id")?.to_owned();
+        let plan = self.plans.iter().position(|id| row["plan_id"] == id.as_str());
+        let offer = OFFERS
+            .iter()
+            .position(|of| (Some(of.plan), Some(of.version)) == (plan, row["version"].as_u64()));
+        let offer = offer.ok_or_else(|| format!("a migration to nowhere: {row}"))?;
+        let created_at = instant_in(row, "created_at").ok_or("a migration of no time")?;
+        let is_planned = row["is_planned"] == true;
+        let is_canceled = instant_in(row, "canceled_at").is_some();
+        let migration = Migration { offer, created_at, is_planned, is_canceled };
+        self.migrations.insert(id, migration);
+        Ok(())
+    }
+
+    /// The migrations that nobody has canceled.
+    pub(in crate::sim) fn migrations_under_way(&self) -> impl Iterator<Item = &String> {
+        self.migrations.iter().filter(|(_, of)| !of.is_canceled).map(|(id, _)| id)
+    }
+
+    /// Once nothing is due, nobody whom a migration was to move is left behind, and nobody is moved any more by one
+    /// that was canceled.
+    pub(in crate::sim) fn check_migrations(&self, now: Instant) -> Result<(), String> {
+        for (id, migration) in &self.migrations {
+            if !migration.is_planned {
+                return Err(format!("{migration:?} is due, and not planned"));
+            }
+            for of in self.subscriptions.iter().filter(|of| of.end.is_none()) {
+                let own = of.stretches.iter().find(|of| of.moved_by.as_ref() == Some(id));
+                let is_to_come = own.is_some_and(|own| now < own.from);
+                if migration.is_canceled && is_to_come {
+                    return Err(format!("{of:?} is moved by {migration:?}"));
+                }
+                // What was asked for since may have brought it elsewhere.
+                let is_of =
+                    of.created_at < migration.created_at && of.changed_at < migration.created_at;
+                let is_last = self.migrations.iter().all(|(other, of)| {
+                    other == id || of.created_at < migration.created_at && !of.is_canceled
+                });
+                let at = of.current(migration.created_at).1;
+                let is_on_it = of.offer(at).plan == OFFERS[migration.offer].plan;
+                // A change of the plan at that very instant stands.
+                let is_refused =
+                    of.stretches.iter().any(|of| of.from == at && of.moved_by.is_none());
+                let is_owed = is_of && is_last && is_on_it && !is_refused && !migration.is_canceled;
+                if is_owed && of.offer_at(at) != migration.offer {
+                    return Err(format!("{of:?} is left behind by {migration:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
