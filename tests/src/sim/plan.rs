@@ -191,7 +191,7 @@ fn span(random: &mut Random) -> i64 {
 fn ask(random: &mut Random) -> Ask {
     // Any number: taken modulo what there is.
     let any = random.below(1_000);
-    match random.below(120) {
+    match random.below(122) {
         0..38 => Ask::Ingest { events: events(random, -25 * HOUR, 330 * SECOND) },
         38..44 => Ask::Fill { backfill: any, events: events(random, 0, 30 * HOUR) },
         44..46 => Ask::Customer { customer: any },
@@ -224,16 +224,16 @@ fn ask(random: &mut Random) -> Ask {
             closes_in: random.between(SECOND, 3 * DAY),
         },
         80..84 => Ask::Close { backfill: any },
-        84..86 => Ask::Revert { backfill: any },
-        86..89 => Ask::Amend { event: any, n: random.between(0, 9) },
-        89..91 => Ask::Deprecate { event: any },
-        91..93 => Ask::Metric { kind: any },
-        93..94 => Ask::Item,
-        94..95 => Ask::Rename { customer: any },
-        95..98 => Ask::Usage { subscription: any },
-        98..100 => Ask::Walk { list: any },
-        100..103 => Ask::ChangePlan { subscription: any, offer: random.below(1_000) },
-        103..104 => Ask::DropPlanChanges { subscription: any },
+        84..88 => Ask::Revert { backfill: any },
+        88..91 => Ask::Amend { event: any, n: random.between(0, 9) },
+        91..93 => Ask::Deprecate { event: any },
+        93..95 => Ask::Metric { kind: any },
+        95..96 => Ask::Item,
+        96..97 => Ask::Rename { customer: any },
+        97..100 => Ask::Usage { subscription: any },
+        100..102 => Ask::Walk { list: any },
+        102..105 => Ask::ChangePlan { subscription: any, offer: random.below(1_000) },
+        105..106 => Ask::DropPlanChanges { subscription: any },
         _ => of_invoices(random, any),
     }
 }

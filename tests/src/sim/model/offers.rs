@@ -58,6 +58,9 @@ pub(in crate::sim) struct Migration {
     created_at: Instant,
     is_planned: bool,
     is_canceled: bool,
+    /// Whether no other one was still to be planned when it was created: of those that are planned at one time, in
+    /// several processes, the one that is planned last counts.
+    is_alone: bool,
 }
 
 fn instant_in(of: &Value, name: &str) -> Option<Instant> {
@@ -209,7 +212,9 @@ impl Tenant {
         let created_at = instant_in(row, "created_at").ok_or("a migration of no time")?;
         let is_planned = row["is_planned"] == true;
         let is_canceled = instant_in(row, "canceled_at").is_some();
-        let migration = Migration { offer, created_at, is_planned, is_canceled };
+        let known = self.migrations.get(&id).map(|known| known.is_alone);
+        let is_alone = known.unwrap_or_else(|| self.migrations.values().all(|of| of.is_planned));
+        let migration = Migration { offer, created_at, is_planned, is_canceled, is_alone };
         self.migrations.insert(id, migration);
         Ok(())
     }
@@ -243,7 +248,12 @@ impl Tenant {
                 // A change of the plan at that very instant stands.
                 let is_refused =
                     of.stretches.iter().any(|of| of.from == at && of.moved_by.is_none());
-                let is_owed = is_of && is_last && is_on_it && !is_refused && !migration.is_canceled;
+                let is_owed = is_of
+                    && is_last
+                    && migration.is_alone
+                    && is_on_it
+                    && !is_refused
+                    && !migration.is_canceled;
                 if is_owed && of.offer_at(at) != migration.offer {
                     return Err(format!("{of:?} is left behind by {migration:?}"));
                 }
