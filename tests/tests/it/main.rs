@@ -25,6 +25,7 @@ mod expressions;
 mod faults;
 mod idempotency;
 mod metering;
+mod migration_faults;
 mod requests;
 mod simulation;
 mod texts;
