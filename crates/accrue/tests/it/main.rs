@@ -87,6 +87,7 @@ mod invoice_lives;
 mod invoice_money;
 mod invoices;
 mod invoicing_cycles;
+mod later_migrations;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;

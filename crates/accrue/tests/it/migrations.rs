@@ -16,7 +16,6 @@ use accrue::{
 
 use crate::{
     adjustments::percentage_off,
-    changed_plans::on,
     invoices::{DRAFT, all},
     price_intervals::{Changed, JANUARY, changed, constraint},
     support::{
@@ -347,58 +346,6 @@ fn subscriptions_5_4_migrations_are_listed_newest_first_and_are_of_their_plan() 
     let other = changed.plan([]).id;
     let found = block_on(fixture.account.fetch_migration(other, first.id));
     assert_eq!(found.unwrap_err().kind(), ErrorKind::ResourceNotFound);
-}
-
-#[test]
-fn subscriptions_5_6_a_later_migration_to_where_a_subscription_is_drops_its_move() {
-    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
-    let fixture = changed.fixture();
-    let old = changed.subscription.price_intervals[0].price_id;
-    let replace = vec![(old, fixture.advance_fee("62").into())];
-    changed.second(PlanVersionChange { replace, ..Default::default() });
-    let there = changed.migrate(MigrationTiming::EndOfTerm);
-    assert_eq!((there.moved, changed.of(changed.subscription.id).plans().len()), (1, 2));
-
-    fixture.set("2027-01-02T00:00:00Z");
-    let to_first = NewMigration::to(PlanVersion::new(1));
-    let back = changed.migrating(NewMigration { when: MigrationTiming::EndOfTerm, ..to_first });
-    assert_eq!((back.moved, back.refused), (0, 0));
-    let of = changed.of(changed.subscription.id);
-    assert_eq!(of.plans().len(), 1);
-    let ends: Vec<_> = of.price_intervals.iter().map(|of| (of.price_id, of.end_date)).collect();
-    assert_eq!(ends, [(old, None)]);
-    fixture.tick_at("2027-02-02T00:00:00Z");
-    assert_eq!(changed.version(changed.subscription.id), 1);
-}
-
-#[test]
-fn of_two_migrations_the_later_one_counts_and_a_plan_change_ends_what_it_brought() {
-    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
-    let fixture = changed.fixture();
-    let old = changed.subscription.price_intervals[0].price_id;
-    let replace = vec![(old, fixture.advance_fee("62").into())];
-    changed.second(PlanVersionChange { replace, ..Default::default() });
-    let plan = changed.invoiced.plan.id;
-    let replace = vec![(old, fixture.advance_fee("93").into())];
-    let third = PlanVersionChange { replace, ..Default::default() };
-    // The third version comes from the second, whose price is another.
-    assert!(refused(fixture, fixture.account.change_plan_version(plan, third)).1.contains("none"));
-    changed.migrate(MigrationTiming::EndOfTerm);
-    fixture.set("2027-01-02T00:00:00Z");
-    let later = MigrationTiming::At(at("2027-01-20T00:00:00Z"));
-    changed.migrate(later);
-    let of = changed.of(changed.subscription.id);
-    let plans: Vec<_> = of.plans().iter().map(|of| of.start_date).collect();
-    assert_eq!(plans, [at(JANUARY), at("2027-01-20T00:00:00Z")]);
-    assert_eq!(of.price_intervals.len(), 2);
-
-    let other = changed.plan([fixture.advance_fee("1")]);
-    changed.to(on(&other, "2027-01-25T00:00:00Z"));
-    fixture.tick_at("2027-01-26T00:00:00Z");
-    let of = changed.of(changed.subscription.id);
-    let ends: Vec<_> = of.price_intervals.iter().map(|of| of.end_date).collect();
-    let (move_at, change_at) = (at("2027-01-20T00:00:00Z"), at("2027-01-25T00:00:00Z"));
-    assert_eq!(ends, [Some(move_at), Some(change_at), None]);
 }
 
 #[test]
