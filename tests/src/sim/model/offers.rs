@@ -58,8 +58,8 @@ pub(in crate::sim) struct Migration {
     created_at: Instant,
     is_planned: bool,
     is_canceled: bool,
-    /// Whether no other one was still to be planned when it was created: of those that are planned at one time, in
-    /// several processes, the one that is planned last counts.
+    /// Whether no other one was still to be planned, or to be kept, when it was created: of those that are planned at one
+    /// time, in several processes, the one that is planned last counts.
     is_alone: bool,
 }
 
@@ -214,6 +214,12 @@ impl Tenant {
         let is_canceled = instant_in(row, "canceled_at").is_some();
         let known = self.migrations.get(&id).map(|known| known.is_alone);
         let is_alone = known.unwrap_or_else(|| self.migrations.values().all(|of| of.is_planned));
+        // One that was held up comes behind what was created after it.
+        let later = self
+            .migrations
+            .values_mut()
+            .filter(|of| known.is_none() && created_at <= of.created_at);
+        later.for_each(|of| of.is_alone = false);
         let migration = Migration { offer, created_at, is_planned, is_canceled, is_alone };
         self.migrations.insert(id, migration);
         Ok(())
