@@ -107,7 +107,7 @@ fn id_of(answer: &Value) -> String {
     answer["id"].as_str().unwrap_or_default().to_owned()
 }
 
-fn instant_of(answer: &Value, name: &str) -> Option<Instant> {
+pub(super) fn instant_of(answer: &Value, name: &str) -> Option<Instant> {
     let text = answer[name].as_str()?;
     accrue::Timestamp::parse(text).ok().map(accrue::Timestamp::micros)
 }

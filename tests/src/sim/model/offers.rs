@@ -4,7 +4,7 @@
 use bigdecimal::BigDecimal;
 use serde_json::Value;
 
-use super::{Subscription, Tenant};
+use super::{Subscription, Tenant, effects::instant_of};
 use crate::model::{At, Instant};
 
 /// A version of a plan.
@@ -63,11 +63,6 @@ pub(in crate::sim) struct Migration {
     is_alone: bool,
 }
 
-fn instant_in(of: &Value, name: &str) -> Option<Instant> {
-    let at = of[name].as_str().map(accrue::Timestamp::parse)?;
-    at.ok().map(accrue::Timestamp::micros)
-}
-
 /// What somebody is on from when, whatever brought it.
 fn followed(stretches: &[Stretch]) -> Vec<(Instant, At)> {
     let mut followed: Vec<_> = stretches.iter().map(|of| (of.from, of.offer)).collect();
@@ -111,7 +106,7 @@ impl Tenant {
         let id = of["id"].as_str().ok_or("a subscription without an id")?.to_owned();
         let stretch = |of: &Value| {
             let moved_by = of["moved"]["migration_id"].as_str().map(str::to_owned);
-            let (from, offer) = (instant_in(of, "start_date")?, self.offer_of(of)?);
+            let (from, offer) = (instant_of(of, "start_date")?, self.offer_of(of)?);
             Some(Stretch { from, offer, moved_by })
         };
         let intervals = of["plan_intervals"].as_array().filter(|all| !all.is_empty());
@@ -120,7 +115,7 @@ impl Tenant {
             None => stretch(of).map(|only| vec![only]),
         };
         let stretches = stretches.ok_or_else(|| format!("a plan that there is not: {of}"))?;
-        self.committed.insert(id, Committed { end: instant_in(of, "end_date"), stretches });
+        self.committed.insert(id, Committed { end: instant_of(of, "end_date"), stretches });
         Ok(())
     }
 
@@ -168,7 +163,7 @@ impl Tenant {
 
     /// A plan change at the end of the term was accepted.
     pub(super) fn plan_changed(
-        &mut self,
+        &self,
         subscription: At,
         offer: At,
         now: Instant,
@@ -183,7 +178,7 @@ impl Tenant {
 
     /// The plan changes that were still to come are taken back.
     pub(super) fn plan_changes_dropped(
-        &mut self,
+        &self,
         subscription: At,
         now: Instant,
     ) -> Result<(), String> {
@@ -192,7 +187,7 @@ impl Tenant {
         self.check_asked(subscription, &expected)
     }
 
-    fn check_asked(&mut self, subscription: At, expected: &[Stretch]) -> Result<(), String> {
+    fn check_asked(&self, subscription: At, expected: &[Stretch]) -> Result<(), String> {
         let of = &self.subscriptions[subscription];
         let found = self.committed.get(&of.id).map_or(&of.stretches, |of| &of.stretches);
         match followed(found) == followed(expected) {
@@ -201,7 +196,7 @@ impl Tenant {
         }
     }
 
-    /// A migration is committed: once it is planned, nobody is left behind.
+    /// A migration is committed.
     pub(in crate::sim) fn migration_saved(&mut self, row: &Value) -> Result<(), String> {
         let id = row["id"].as_str().ok_or("a migration without an id")?.to_owned();
         let plan = self.plans.iter().position(|id| row["plan_id"] == id.as_str());
@@ -209,9 +204,9 @@ impl Tenant {
             .iter()
             .position(|of| (Some(of.plan), Some(of.version)) == (plan, row["version"].as_u64()));
         let offer = offer.ok_or_else(|| format!("a migration to nowhere: {row}"))?;
-        let created_at = instant_in(row, "created_at").ok_or("a migration of no time")?;
+        let created_at = instant_of(row, "created_at").ok_or("a migration of no time")?;
         let is_planned = row["is_planned"] == true;
-        let is_canceled = instant_in(row, "canceled_at").is_some();
+        let is_canceled = instant_of(row, "canceled_at").is_some();
         let known = self.migrations.get(&id).map(|known| known.is_alone);
         let is_alone = known.unwrap_or_else(|| self.migrations.values().all(|of| of.is_planned));
         // One that was held up comes behind what was created after it.
