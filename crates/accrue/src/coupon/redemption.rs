@@ -109,6 +109,11 @@ impl Coupon {
         Ok(())
     }
 
+    /// Takes back that it was redeemed, where the discount has not begun and never will (subscriptions 3.3.4).
+    pub(crate) fn give_back(&mut self) {
+        self.times_redeemed = self.times_redeemed.saturating_sub(1);
+    }
+
     fn check_is_left(&self) -> Result<(), Error> {
         if let Some(at) = self.archived_at {
             return Err(Error::constraint(format!("the coupon is archived since {at}")));

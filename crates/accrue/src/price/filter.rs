@@ -67,6 +67,15 @@ impl PriceFilter {
         }
     }
 
+    /// Names another price, where it names one by its id.
+    pub(crate) fn rename(&mut self, old: &PriceId, new: PriceId) {
+        if let FilterValues::PriceId(ids) = &mut self.values
+            && ids.remove(old)
+        {
+            ids.insert(new);
+        }
+    }
+
     /// Tells whether a price counts for a list of filters: it passes all of them, or there are none.
     pub(crate) fn all_pass(filters: &[Self], price: &Price) -> bool {
         filters.iter().all(|filter| filter.passes(price))

@@ -190,6 +190,11 @@ impl Subscription {
         all.filter_map(AdjustmentInterval::given).collect()
     }
 
+    /// Returns the coupons that it has redeemed, once for each time.
+    pub(crate) fn redeemed(&self) -> impl Iterator<Item = CouponId> {
+        self.adjustment_intervals.iter().filter_map(|of| of.coupon_id)
+    }
+
     /// Returns the coupon that it has redeemed, the last one of several; also where its discount is over.
     #[must_use]
     pub fn redeemed_coupon(&self) -> Option<RedeemedCoupon> {

@@ -74,6 +74,7 @@ pub(super) fn agreed(
     let mut ids = AdjustmentIds::new(cut.seed.as_bytes(), version, cut.created_at);
     let made = (prices, references);
     let mut all = remaining(of_version, remove, replace, &mut ids, made)?;
+    all.retain_mut(|of| terms.prices.follow(of));
     let stretch = |of: &ScopedAdjustment| Stretch::of(of.scope.plan_phase_order, stretches);
     let entered = all.iter().filter_map(|of| Some((of, stretch(of)?)));
     let entered =

@@ -6,7 +6,7 @@ use super::{PriceOverride, fee_quantity::check_quantity, price_override::no_quan
 use crate::{
     Decimal, Error, IdOr, PriceId, Timestamp, limits,
     plan::{Placed, PlanPrice, cells},
-    price::{Adjustments, PhaseOrder, Price, References},
+    price::{Adjustments, PhaseOrder, Price, References, ScopedAdjustment},
 };
 
 /// Changes to the prices of a plan version for one subscription (subscriptions 1.2, 1.3).
@@ -123,6 +123,8 @@ pub(crate) struct AgreedPrice {
     /// True where it is a price of the version, or takes the place of one.
     pub(super) is_of_version: bool,
     pub(super) replaces: Option<PriceId>,
+    /// What it has other numbers by than the price that it replaces.
+    pub(super) overridden: Option<PriceOverride>,
     pub(super) quantity: Option<Decimal>,
     pub(super) start_date: Option<Timestamp>,
     pub(super) end_date: Option<Timestamp>,
@@ -167,6 +169,7 @@ impl From<Price> for AgreedPrice {
             given_in: None,
             is_of_version: true,
             replaces: None,
+            overridden: None,
             quantity: None,
             start_date: None,
             end_date: None,
@@ -269,9 +272,18 @@ impl PriceChanges {
                     (Price { plan_phase_order, ..next(&mut made)? }, None, Some(old.id))
                 }
             };
-            let adjustments = of.adjustments.clone();
-            let given_in = Some(at);
-            let agreed = AgreedPrice { given_in, replaces, quantity, adjustments, ..price.into() };
+            let overridden = match &of.by {
+                Replacement::Override(own) if replaces.is_some() => Some((**own).clone()),
+                _ => None,
+            };
+            let agreed = AgreedPrice {
+                given_in: Some(at),
+                replaces,
+                overridden,
+                quantity,
+                adjustments: of.adjustments.clone(),
+                ..price.into()
+            };
             replaced.push((place, agreed));
         }
         let mut all = Vec::with_capacity(of_version.len().saturating_add(self.add.len()));
@@ -339,6 +351,20 @@ impl AgreedPrices {
             }
         }
         Ok(())
+    }
+
+    /// Has an adjustment of the version follow the prices that it is over to those with other numbers in their places,
+    /// and tells whether it is still there: one of a price by itself is not, where the override says what takes its place
+    /// (subscriptions 1.6.2).
+    pub(super) fn follow(&self, of: &mut ScopedAdjustment) -> bool {
+        self.all.iter().all(|agreed| {
+            let (Some(old), Some(own)) = (&agreed.replaces, &agreed.overridden) else {
+                return true;
+            };
+            of.scope.filters.iter_mut().for_each(|filter| filter.rename(old, agreed.price.id));
+            let is_of_it = !of.scope.is_invoice_level && of.scope.holds(&agreed.price);
+            !(is_of_it && own.says(&of.adjustment))
+        })
     }
 
     /// Returns the prices, each once.

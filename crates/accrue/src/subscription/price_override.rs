@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Decimal, Error, IdOr, Patch, PricingUnit,
     price::{
-        Charge, ConversionRate, Discount, Model, NewCharge, NewDimensionalPriceConfiguration,
-        NewPrice, Price,
+        Adjustment, Charge, ConversionRate, Discount, Model, NewCharge,
+        NewDimensionalPriceConfiguration, NewPrice, Price,
     },
 };
 
 /// Override of the numbers of a price of a plan version for one subscription (subscriptions 1.6): all else stays as it
-/// is there.
+/// is there, and what the version adjusts it by goes on doing so. Where the override says a minimum, a maximum or a
+/// discount, or that there is none, that takes the place of those that the version has over the price by itself.
 ///
 /// ```
 /// use accrue::{Decimal, Patch, PriceId, price::{Model, Unit}};
@@ -50,6 +51,15 @@ impl PriceOverride {
         let alone =
             Self { quantity: quantity.clone(), currency: currency.clone(), ..Self::default() };
         quantity.as_ref().filter(|_| *self == alone)
+    }
+
+    /// Tells whether it says what takes the place of an adjustment of the price, or that nothing does.
+    pub(super) fn says(&self, of: &Adjustment) -> bool {
+        match of {
+            Adjustment::Minimum(_) => self.minimum != Patch::Keep,
+            Adjustment::Maximum(_) => self.maximum != Patch::Keep,
+            Adjustment::Discount(_) => self.discount != Patch::Keep,
+        }
     }
 
     /// Refuses the override of a price in another currency than it says.

@@ -2,7 +2,7 @@
 
 use accrue::{
     Decimal, ErrorKind, PageRequest, Timestamp,
-    coupon::{Redemption, RedemptionTiming},
+    coupon::{NewCoupon, Redemption, RedemptionTiming},
     invoice::InvoiceStatus,
     plan::Plan,
     subscription::{
@@ -134,6 +134,42 @@ fn subscriptions_3_3_4_a_coupon_of_a_change_that_is_dropped_can_be_redeemed_agai
     assert_eq!(after.redeemed_coupon().unwrap().start_date, at(MARCH));
     run(changed.unschedule()).unwrap();
     run(by_itself()).unwrap();
+}
+
+#[test]
+fn subscriptions_3_3_4_what_is_dropped_is_no_redemption() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let mut once = NewCoupon::new(code("ONCE"), percentage("0.5"));
+    once.max_redemptions = Some(1);
+    let once = run(fixture.account.create_coupon(once)).unwrap().id;
+    let b = changed.plan([fixture.advance_fee("32")]);
+    let with_coupon = || PlanChange { coupon_redemption_code: Some(code("ONCE")), ..on(&b, MARCH) };
+    let redeemed = || {
+        let page = PageRequest::default();
+        let by = block_on(fixture.account.list_coupon_subscriptions(once, &page)).unwrap().data;
+        let times = block_on(fixture.account.fetch_coupon(once)).unwrap().times_redeemed;
+        (times, by.len())
+    };
+    changed.to(with_coupon());
+    assert_eq!(redeemed(), (1, 1));
+    run(changed.unschedule()).unwrap();
+    assert_eq!(redeemed(), (0, 0));
+    changed.to(with_coupon());
+    let after = changed.to(with_coupon());
+    assert_eq!(
+        after.redeemed_coupon().unwrap().coupon_id,
+        once,
+        "3.2.11: the later request counts"
+    );
+    assert_eq!(redeemed(), (1, 1));
+    changed.to(on(&b, MARCH));
+    assert_eq!(redeemed(), (0, 0));
+    let when = RedemptionTiming::EndOfSubscriptionTerm;
+    let redemption = Redemption { when, ..Redemption::immediate(code("ONCE")) };
+    run(fixture.account.redeem_coupon(changed.subscription.id, redemption)).unwrap();
+    run(changed.unschedule()).unwrap();
+    assert_eq!(redeemed(), (1, 1), "what begins before the change stays");
 }
 
 #[test]

@@ -2,15 +2,19 @@
 
 use accrue::{
     Patch, PriceId,
-    price::{Adjustments, Discount, Model, Package, Unit},
+    plan::NewPlan,
+    price::{Adjustment, Adjustments, Discount, Model, NewAdjustment, Package, Unit},
     subscription::{PlanChange, PriceChanges, PriceOverride, ReplacedPrice},
 };
 
 use crate::{
+    adjustments::percentage_off,
     invoices::all,
-    own_prices::{january, of, of_plan, of_subscription, plan, replacing, validation},
+    own_prices::{
+        january, named, of, of_plan, of_subscription, over_named, plan, replacing, validation, with,
+    },
     price_intervals::{JANUARY, changed, constraint},
-    support::fixture::{at, block_on, number, refused, run},
+    support::fixture::{at, block_on, name, number, refused, run, usd},
 };
 
 fn overriding(price: PriceId, by: PriceOverride) -> PriceChanges {
@@ -128,6 +132,67 @@ fn subscriptions_1_6_2_what_is_not_said_is_the_plans_and_null_is_none() {
         ..PriceOverride::default()
     };
     assert_eq!(own(others), ["1", "2", "3"]);
+}
+
+#[test]
+fn subscriptions_1_6_2_what_the_plan_adjusts_follows_but_for_what_is_said_of_the_price_itself() {
+    let changed = plan();
+    let fixture = changed.fixture();
+    let usage = fixture.usage_at("0.10", &changed.metric);
+    let mut minimum = NewAdjustment::new(Adjustment::Minimum(number("40")));
+    minimum.item_id = Some(usage.item_id);
+    let of_it = |of| NewAdjustment { is_invoice_level: false, ..over_named(&["usage"], of) };
+    let mut new = NewPlan::new(name("Adjusted"), usd());
+    let usage = named("usage", usage);
+    new.prices = vec![named("fee", fixture.advance_fee("20")).into(), usage.into()];
+    new.adjustments = vec![
+        of_it(minimum),
+        of_it(percentage_off("0.5")),
+        over_named(&["fee", "usage"], percentage_off("0.1")),
+    ];
+    let plan = run(fixture.account.create_plan(new)).unwrap();
+    let version = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
+    let usage = version.prices[1].id;
+    changed.invoiced.use_at("a", JANUARY, "1000");
+    fixture.tick_at("2027-02-02T00:00:00Z");
+
+    let check = |by: PriceOverride, expect: &[&str], cost: &str| {
+        let by = PriceOverride { model: unit_of("0.20"), ..by };
+        let made = run(with(&changed, |new| {
+            new.plan = Some(plan.id.into());
+            new.prices = overriding(usage, by);
+        }));
+        let made = made.unwrap();
+        let ids = [0, 1].map(|place: usize| made.price_intervals[place].price_id);
+        let over = made.adjustment_intervals.iter().map(|of| {
+            let what = match &of.adjustment {
+                Adjustment::Minimum(amount) => format!("at least {amount}"),
+                Adjustment::Maximum(amount) => format!("at most {amount}"),
+                Adjustment::Discount(Discount::Percentage(off)) => format!("{off} off"),
+                Adjustment::Discount(Discount::Amount(amount)) => format!("{amount} off"),
+                other => panic!("{other:?}"),
+            };
+            let over = ["fee", "usage"].into_iter().zip(ids);
+            let over: Vec<_> =
+                over.filter(|(_, id)| of.price_ids.contains(id)).map(|(name, _)| name).collect();
+            format!("{what} {}", over.join(" and "))
+        });
+        let mut over: Vec<_> = over.collect();
+        over.sort();
+        assert_eq!(over, expect);
+        assert_eq!(fixture.cost(&made, &january()).lines[1].total.to_string(), cost);
+    };
+    let all = ["0.1 off fee and usage", "0.5 off usage", "at least 40 usage"];
+    check(PriceOverride::default(), &all, "90");
+    let without = PriceOverride { minimum: Patch::Clear, ..PriceOverride::default() };
+    check(without, &all[..2], "90");
+    let without = PriceOverride { discount: Patch::Clear, ..PriceOverride::default() };
+    check(without, &[all[0], all[2]], "180");
+    let discount = Patch::Set(Discount::Amount(number("100")));
+    let other = PriceOverride { discount, ..PriceOverride::default() };
+    check(other, &[all[0], "100 off usage", all[2]], "90");
+    let most = PriceOverride { maximum: Patch::Set(number("50")), ..PriceOverride::default() };
+    check(most, &[all[0], all[1], all[2], "at most 50 usage"], "50");
 }
 
 #[test]

@@ -150,6 +150,7 @@ pub(super) async fn schedule_plan_change(
     let next = NextPlan { seed, start_date: at, terms };
     let mut entry = before.clone();
     entry.subscription.change_plan(change, &next, tx.now)?;
+    rows::coupons::give_back(tx, of, &entry.subscription).await?;
     if let Some(code) = change.coupon_redemption_code.clone() {
         let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
         coupon.redeem(&mut entry.subscription, &prices.prices(), at, tx.now)?;
@@ -215,6 +216,7 @@ async fn unschedule_plan_changes(
         let message = format!("found {id}, of which no change of plan is scheduled");
         return Err(Error::invalid("subscription_id", message).into());
     }
+    rows::coupons::give_back(tx, &before.subscription, &entry.subscription).await?;
     prices::note_usage(tx, &mut entry).await?;
     save_differences(tx, &before, &mut entry).await?;
     Ok(entry.subscription)

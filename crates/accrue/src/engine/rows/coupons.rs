@@ -63,3 +63,26 @@ pub(in crate::engine) fn save_redeemed(
     tx.put(&schema::coupon_subscription(tx.account, coupon.id, by), &Nothing {})?;
     tx.put(&schema::coupon(tx.account, coupon.id), coupon)
 }
+
+/// Gives back the redemptions that a subscription had and that are dropped before they began: the coupons can be redeemed
+/// again (subscriptions 3.3.4).
+pub(in crate::engine) async fn give_back(
+    tx: &mut Transaction<'_>,
+    before: &Subscription,
+    after: &Subscription,
+) -> Result<(), Error> {
+    let mut left: Vec<_> = after.redeemed().collect();
+    for id in before.redeemed() {
+        if let Some(same) = left.iter().position(|of| *of == id) {
+            left.swap_remove(same);
+            continue;
+        }
+        let mut coupon = coupon(tx, &id.into()).await?;
+        coupon.give_back();
+        if !after.redeemed().any(|of| of == id) {
+            tx.delete(&schema::coupon_subscription(tx.account, id, after));
+        }
+        tx.put(&schema::coupon(tx.account, id), &coupon)?;
+    }
+    Ok(())
+}
