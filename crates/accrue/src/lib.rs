@@ -96,7 +96,7 @@
 //!    `clippy.toml` bans the calls, `tests/tests/tidy` their names, and `.ci/run` holds the
 //!    dependencies to no runtime. [`ManualClock`] and [`SeededEntropy`] stand in for the machine.
 //! 5. **Exact numbers.** [`Decimal`] is exact, and no floating point touches a quantity: the tests
-//!    of `decimal.rs`, a lint against float arithmetic, and a pass of the core's tests under
+//!    of `decimal.rs`, a lint against float arithmetic, and a pass of most of the core's tests under
 //!    `serde_json/arbitrary_precision`, which a host may have switched on.
 //!
 //! # The map, in reading order

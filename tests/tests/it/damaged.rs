@@ -6,7 +6,7 @@ use accrue::store::{Batch, Document, Row};
 use accrue_tests::served::Damaged;
 use proptest::prelude::*;
 
-/// After each damage, one of so many requests is sent: three or four of them, and each after other damage.
+/// After each damage, one of so many requests is sent, and each of them after other damage.
 const STRIDE: usize = 101;
 
 #[test]

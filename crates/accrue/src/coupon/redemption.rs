@@ -109,7 +109,7 @@ impl Coupon {
         Ok(())
     }
 
-    /// Takes back that it was redeemed, where the discount has not begun and never will (subscriptions 3.3.4).
+    /// Takes back that it was redeemed, where its discount is dropped with a change of plan (subscriptions 3.3.4).
     pub(crate) fn give_back(&mut self) {
         self.times_redeemed = self.times_redeemed.saturating_sub(1);
     }
