@@ -26,9 +26,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) profiles: Option<PathBuf>,
 
-    /// Where the budgets are
-    #[arg(long, value_name = "FILE", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/budgets.md"))]
-    pub(crate) table: PathBuf,
+    /// Where the budgets are; by default those of this build
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
 
     /// Make the calls of one operation, and measure nothing: what runs under valgrind
     #[arg(long, value_name = "NAME", hide = true)]

@@ -1,5 +1,5 @@
 //! Measures what each operation costs, in what does not depend on how busy the machine is, and holds it
-//! against the table in `budgets.md`.
+//! against a table: `budgets.md` of a release, `tests.md` of the build that is tested.
 //!
 //! An operation is set up on a store of its own in memory, with ids and times that are the same in
 //! every run. Its calls are counted one by one, three times: [`instructions`] under callgrind, in a
@@ -23,11 +23,8 @@ use self::{
     arguments::Arguments,
     measure::{Extent, measure},
     operations::Operation,
-    table::{Row, Table, compare},
+    table::{Build, Row, Table, compare},
 };
-
-/// How the table is written anew.
-const BLESS: &str = "cargo run --release -p accrue-budgets -- --bless";
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -44,19 +41,26 @@ fn run(arguments: &Arguments) -> Outcome<()> {
     if let Some(name) = &arguments.run {
         return instructions::run(&operations::find(name)?);
     }
-    let found = found(arguments)?;
+    let build = Build::ours();
+    let path = arguments.table.clone().unwrap_or_else(|| build.page());
     if arguments.bless {
-        std::fs::write(&arguments.table, found.to_string())
-            .map_err(|error| format!("{} cannot be written: {error}", arguments.table.display()))?;
+        let found = found(arguments)?;
+        std::fs::write(&path, found.to_string())
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
         println!("{}", found.lines());
         return Ok(());
     }
-    let page = read(&arguments.table)?;
+    let page = read(&path)?;
+    let path = path.display();
     let budget = Table::parse(&page)?;
     if budget.to_string() != page {
-        let path = arguments.table.display();
-        return Err(format!("{path} was changed by hand, expected what {BLESS:?} writes").into());
+        let bless = budget.build.bless();
+        return Err(format!("{path} was changed by hand, expected what {bless:?} writes").into());
     }
+    if budget.build != build && !arguments.counts {
+        return Err(format!("{path} is of another build, expected --counts beside it").into());
+    }
+    let found = found(arguments)?;
     let budget = part(budget, arguments);
     println!("{}", found.beside(&budget));
     if let Some(note) = other_toolchain(arguments, &budget, &found) {
@@ -65,7 +69,7 @@ fn run(arguments: &Arguments) -> Outcome<()> {
     let breaches = compare(&budget, &found);
     if arguments.check && !breaches.is_empty() {
         let note = other_toolchain(arguments, &budget, &found);
-        return Err(said(&breaches, note).into());
+        return Err(said(&breaches, note, budget.build).into());
     }
     Ok(())
 }
@@ -78,15 +82,13 @@ fn found(arguments: &Arguments) -> Outcome<Table> {
     let temporary = tempfile::tempdir()?;
     let profiles = arguments.profiles.as_deref().unwrap_or_else(|| temporary.path());
     std::fs::create_dir_all(profiles)?;
+    let build = Build::ours();
     if arguments.counts {
         let rows = measure(&operations, Extent::Counts, profiles)?;
-        return Ok(Table { with: env!("TOOLCHAIN").to_owned(), rows });
-    }
-    if cfg!(debug_assertions) {
-        return Err("found a build without optimizations, expected one with --release".into());
+        return Ok(Table { build, with: env!("TOOLCHAIN").to_owned(), rows });
     }
     let with = format!("{}, {}", env!("TOOLCHAIN"), instructions::valgrind()?);
-    Ok(Table { with, rows: measure(&operations, Extent::Everything, profiles)? })
+    Ok(Table { build, with, rows: measure(&operations, Extent::Everything, profiles)? })
 }
 
 fn read(path: &Path) -> Outcome<String> {
@@ -117,10 +119,11 @@ fn other_toolchain(arguments: &Arguments, budget: &Table, found: &Table) -> Opti
 }
 
 /// Breaches, what may explain them, and what to do.
-fn said(breaches: &[String], note: Option<String>) -> String {
+fn said(breaches: &[String], note: Option<String>, build: Build) -> String {
     let mut lines = vec!["these are not as they are budgeted:".to_owned()];
     lines.extend(breaches.iter().map(|breach| format!("  {breach}")));
     lines.extend(note);
-    lines.push(format!("What is meant to be so, better or worse, is written down by: {BLESS}"));
+    let bless = build.bless();
+    lines.push(format!("What is meant to be so, better or worse, is written down by: {bless}"));
     lines.join("\n")
 }

@@ -1,14 +1,16 @@
 //! The table of budgets: a page that is read back and compared.
 
+mod build;
 mod compare;
 mod figure;
 mod text;
 
-pub(crate) use self::{compare::compare, figure::Figure};
+pub(crate) use self::{build::Build, compare::compare, figure::Figure};
 
 /// What operations may cost, or what they were found to cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
+    pub(crate) build: Build,
     /// What it was measured with: instructions and allocations depend on it.
     pub(crate) with: String,
     pub(crate) rows: Vec<Row>,

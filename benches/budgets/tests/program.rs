@@ -8,6 +8,7 @@ use std::{
 };
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/budgets.md");
+const TABLE_OF_TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests.md");
 
 fn run(arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_accrue-budgets");
@@ -33,13 +34,24 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn rows_bytes_and_calls_are_within_their_budgets() {
-    let output = run(&["--check", "--counts"]);
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{complaints}");
-    for measured in ["batch of 500", "keyed event, cold", "over HTTP", "bare handler", "  budget"] {
-        assert!(said.contains(measured), "{measured} is not in {said}");
+    for table in [TABLE, TABLE_OF_TESTS] {
+        let output = run(&["--check", "--counts", "--table", table]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}{complaints}");
+        let parts = ["batch of 500", "keyed event, cold", "over HTTP", "bare handler", "  budget"];
+        for measured in parts {
+            assert!(said.contains(measured), "{measured} is not in {said}");
+        }
     }
+}
+
+#[test]
+fn a_table_of_another_build_is_refused() {
+    let other = if cfg!(debug_assertions) { TABLE } else { TABLE_OF_TESTS };
+    let output = run(&["--check", "--table", other]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("of another build"), "{said}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::{COLUMNS, Row, Table, compare};
-    use crate::table::Figure;
+    use crate::table::{Build, Figure};
 
     fn row(name: &str, change: impl FnOnce(&mut [u64; COLUMNS.len()])) -> Row {
         let mut sums = [10_000, 200, 3_000, 10, 1_000, 20, 5];
@@ -65,7 +65,7 @@ mod tests {
     }
 
     fn table(rows: impl Into<Vec<Row>>) -> Table {
-        Table { with: "a compiler".to_owned(), rows: rows.into() }
+        Table { build: Build::Release, with: "a compiler".to_owned(), rows: rows.into() }
     }
 
     #[track_caller]

@@ -2,16 +2,8 @@ use std::fmt;
 
 use accrue_benches::Outcome;
 
-use super::{COLUMNS, Column, Figure, Row, Table, figure::thousands};
+use super::{Build, COLUMNS, Column, Figure, Row, Table, figure::thousands};
 
-/// What the page says before its table.
-const HEAD: &str = "\
-# Budgets
-
-What a call of each operation costs, on the store in memory, in a process that has served others. This page is written by
-`cargo run --release -p accrue-budgets -- --bless`, and `--check` fails where instructions, allocations or bytes are more than
-3 % off in either direction, or rows or store calls differ at all: [how to read it](../README.md#budgets).
-";
 /// What the line begins with that says what it was measured with.
 const WITH: &str = "Measured with ";
 /// What a cell has where there is no figure.
@@ -24,7 +16,9 @@ impl Table {
         let lines = page.lines().filter_map(|line| line.strip_prefix('|')?.strip_suffix('|'));
         let rows = lines.skip(2).map(Row::parse).collect::<Outcome<_>>()?;
         let with = with.ok_or_else(|| format!("found no line that begins with {WITH:?}"))?;
-        Ok(Self { with: with.to_owned(), rows })
+        let build = Build::ALL.into_iter().find(|build| page.starts_with(&build.head()));
+        let build = build.ok_or("found a page that begins with none of the texts it may")?;
+        Ok(Self { build, with: with.to_owned(), rows })
     }
 
     /// The table alone.
@@ -48,7 +42,7 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{HEAD}\n{WITH}{}.\n\n{}", self.with, self.lines())
+        write!(f, "{}\n{WITH}{}.\n\n{}", self.build.head(), self.with, self.lines())
     }
 }
 
@@ -122,7 +116,7 @@ fn lines(rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, Figure, Row, Table};
+    use super::{Build, COLUMNS, Figure, Row, Table};
 
     fn table() -> Table {
         let figures = |sums: [u64; COLUMNS.len()]| sums.map(|sum| Some(Figure::mean(sum, 4)));
@@ -131,12 +125,15 @@ mod tests {
             Row { name: "a batch".to_owned(), events: 500, figures: batch },
             Row { name: "a list".to_owned(), events: 0, figures: figures([4, 4, 4, 0, 0, 2, 4]) },
         ];
-        Table { with: "a compiler 1.0, a target".to_owned(), rows }
+        Table { build: Build::Release, with: "a compiler 1.0, a target".to_owned(), rows }
     }
 
     #[test]
     fn a_page_is_read_as_it_was_written() {
-        assert_eq!(Table::parse(&table().to_string()).unwrap(), table());
+        for build in Build::ALL {
+            let table = Table { build, ..table() };
+            assert_eq!(Table::parse(&table.to_string()).unwrap(), table);
+        }
     }
 
     #[test]
