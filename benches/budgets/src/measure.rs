@@ -15,7 +15,7 @@ use crate::{
     calls::CountedStore,
     instructions,
     operations::Operation,
-    table::{COLUMNS, Figure, Row},
+    table::{Build, COLUMNS, Figure, Row},
 };
 
 /// What is measured of each operation.
@@ -88,10 +88,13 @@ fn counts(operation: &Operation, extent: Extent) -> Outcome<[Option<Figure>; COL
     ])
 }
 
-/// Instructions of a call of each operation, counted by as many processes at once as the machine runs.
+/// Instructions of a call of each operation that is not too long for it, counted by as many processes at once as the
+/// machine runs.
 fn all_instructions(operations: &[Operation], profiles: &Path) -> Outcome<Vec<Option<Figure>>> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let next = Mutex::new(operations.iter().enumerate());
+    let is_counted = |operation: &Operation| !operation.is_long || Build::ours() == Build::Release;
+    let counted = operations.iter().enumerate().filter(|(_, operation)| is_counted(operation));
+    let next = Mutex::new(counted);
     let work = || -> Outcome<Vec<(usize, Figure)>> {
         let mut found = Vec::new();
         loop {
@@ -111,7 +114,9 @@ fn all_instructions(operations: &[Operation], profiles: &Path) -> Outcome<Vec<Op
         found.collect::<Outcome<Vec<_>>>().map(|found| found.concat())
     })?;
     found.sort_unstable_by_key(|(place, _)| *place);
-    Ok(found.into_iter().map(|(_, figure)| Some(figure)).collect())
+    let mut found = found.into_iter().peekable();
+    let figure = |place| found.next_if(|(of, _)| *of == place).map(|(_, figure)| figure);
+    Ok((0..operations.len()).map(figure).collect())
 }
 
 fn file_name(name: &str) -> String {

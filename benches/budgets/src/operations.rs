@@ -19,6 +19,8 @@ pub(crate) struct Operation {
     pub(crate) name: &'static str,
     /// How many events a call is about: figures are told per event too, where there are more than one.
     pub(crate) events: u64,
+    /// Whether its instructions are counted in a release alone: where nothing is optimized that takes minutes.
+    pub(crate) is_long: bool,
     set_up: SetUp,
 }
 
@@ -37,7 +39,11 @@ impl Operation {
         events: u64,
         set_up: impl Fn(Arc<dyn Store>) -> Outcome<Prepared> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, events, set_up: Box::new(set_up) }
+        Self { name, events, is_long: false, set_up: Box::new(set_up) }
+    }
+
+    fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 
     /// Sets it up in an empty store.
@@ -67,10 +73,12 @@ pub(crate) fn all() -> Vec<Operation> {
         }),
         Operation::new("batch of 500 customers, cold", 500, |store| {
             ingest::cold_batch(store, Usage)
-        }),
+        })
+        .long(),
         Operation::new("batch of 500 customers, cold, draw-down", 500, |store| {
             ingest::cold_batch(store, UsageAndCredits)
-        }),
+        })
+        .long(),
         Operation::new("keyed event", 1, |store| ingest::keyed(store, Usage)),
         Operation::new("keyed event, cost alert", 1, |store| ingest::keyed(store, UsageAndCost)),
         Operation::new("keyed event, draw-down", 1, |store| ingest::keyed(store, UsageAndCredits)),
