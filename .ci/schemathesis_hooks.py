@@ -1,5 +1,5 @@
 """Gives each request an idempotency key of its own, and the API key where one was drawn; and lets every
-model of a price be tried at the operations that create one, and three of them at all others.
+model of a price be tried at the operations that create one, and one of them at all others.
 
 Generated keys repeat, and a key that is used for another payload is a conflict (specification
 4.5.8). A drawn API key is of nobody (section 5). What breaks the shape of either stays: it is to be
@@ -24,18 +24,18 @@ def before_call(context, case, kwargs):
 
 # Prices of any model, and the operation that all their models are tried at.
 PRICES = {"NewPrice": "/prices", "NewPriceOfPlan": "/plans"}
-# The models that are tried everywhere: with one number, with tiers, with cells.
-EVERYWHERE = ("unit", "tiered", "matrix")
+# The model that is tried everywhere.
+EVERYWHERE = "unit"
 REFERENCE = "#/components/schemas/"
-SUFFIX = "OfFewModels"
+SUFFIX = "OfOneModel"
 
 
-def of_few_models(value):
-    """The same, with references to schemas in which prices are of few models."""
+def of_one_model(value):
+    """The same, with references to schemas in which prices are of one model."""
     if isinstance(value, dict):
-        return {name: of_few_models(item) for name, item in value.items()}
+        return {name: of_one_model(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [of_few_models(item) for item in value]
+        return [of_one_model(item) for item in value]
     if isinstance(value, str) and value.startswith(REFERENCE):
         return value + SUFFIX
     return value
@@ -44,13 +44,13 @@ def of_few_models(value):
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
     schemas = raw_schema["components"]["schemas"]
-    schemas.update({name + SUFFIX: of_few_models(schema) for name, schema in schemas.items()})
+    schemas.update({name + SUFFIX: of_one_model(schema) for name, schema in schemas.items()})
     for name in PRICES:
         price = schemas[name + SUFFIX]
-        models = price["discriminator"]["mapping"]
-        price["discriminator"]["mapping"] = {model: models[model] for model in EVERYWHERE}
-        price["oneOf"] = [{"$ref": models[model]} for model in EVERYWHERE]
+        model = price["discriminator"]["mapping"][EVERYWHERE]
+        price["discriminator"]["mapping"] = {EVERYWHERE: model}
+        price["oneOf"] = [{"$ref": model}]
     for path, operations in raw_schema["paths"].items():
         for operation in operations.values():
             if path not in PRICES.values() and "requestBody" in operation:
-                operation["requestBody"] = of_few_models(operation["requestBody"])
+                operation["requestBody"] = of_one_model(operation["requestBody"])
