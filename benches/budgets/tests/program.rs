@@ -51,7 +51,7 @@ fn a_table_of_another_build_is_refused() {
     let other = if cfg!(debug_assertions) { TABLE } else { TABLE_OF_TESTS };
     let output = run(&["--check", "--table", other]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("of another build"), "{said}");
+    assert!(!output.status.success() && said.contains("of another build"), "{said}");
 }
 
 #[test]
