@@ -53,7 +53,11 @@ impl Biller {
                 true => seats.discounted,
                 false => price.adjustments.discounted(charged.subtotal.clone()),
             };
-            let top_up = price.adjustments.top_up(left, share);
+            // A minimum that the plan has over a fee alone adds nothing.
+            let top_up = match price.adjustments.are_of_plan {
+                true => BigDecimal::zero(),
+                false => price.adjustments.top_up(left, share),
+            };
             if !in_advance {
                 let amounts = charged;
                 found.push(Due { at: until, with_end: true, amounts, is_top_up: false });

@@ -14,6 +14,15 @@ use crate::{
 pub(crate) type Begun = BTreeSet<(PeriodKey, MeterId, Values)>;
 
 impl Periods {
+    /// Tells whether some groups may be more than a stretch may have of a meter, if it has none of them yet.
+    pub(crate) fn may_begin_too_many(&self, groups: usize) -> bool {
+        let counts = self.states.values().flat_map(|state| {
+            let of = &state.total.groups;
+            of.meters().map(|meter| of.count(meter))
+        });
+        counts.max().unwrap_or_default().saturating_add(to_u64(groups)) > limits::GROUPS
+    }
+
     /// Tells whether an event would be in one more group of a meter than a stretch may have, beside those that
     /// events before it begin; else it begins its own.
     pub(crate) fn begins_too_many(

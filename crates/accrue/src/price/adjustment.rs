@@ -44,7 +44,8 @@ pub enum Discount {
 pub enum Adjustment {
     /// Discount off units or amounts.
     Discount(Discount),
-    /// Least amount of a period, which counts once the period has ended: `minimum`.
+    /// Least amount of a period, which counts once the period has ended: `minimum`. One of a plan or a subscription adds
+    /// nothing to fees alone.
     Minimum(Decimal),
     /// Greatest amount of a period: `maximum`.
     Maximum(Decimal),

@@ -23,6 +23,8 @@ pub(super) struct Reaching {
     pub(super) id: AdjustmentIntervalId,
     pub(super) adjustment: Adjustment,
     pub(super) force: Force,
+    /// Whether fees alone are not adjusted: a minimum that a plan or a subscription has, and not a price by itself.
+    pub(super) needs_usage: bool,
     /// Places of the members that it reaches.
     pub(super) reaches: Vec<usize>,
 }
@@ -125,7 +127,8 @@ impl Reaching {
         let reaches: Vec<_> = reached.map(|(member, _)| member).collect();
         let force = Force { start: of.start_date, end: of.end_date };
         let adjustment = of.adjustment.clone();
-        (!reaches.is_empty()).then_some(Self { id: of.id, adjustment, force, reaches })
+        let needs_usage = matches!(adjustment, Adjustment::Minimum(_)) && of.scope.is_some();
+        (!reaches.is_empty()).then_some(Self { id: of.id, adjustment, force, needs_usage, reaches })
     }
 }
 

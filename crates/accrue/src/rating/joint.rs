@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Line, RateCard, Used,
+    Line, RateCard, RatedInterval, Used,
     group::{Group, Reaching},
     line::{Charged, Member},
     step::Step,
@@ -94,12 +94,20 @@ impl Joint {
             minimums: Vec::new(),
             maximums: Vec::new(),
         };
-        for Reaching { id, adjustment, force, reaches } in &group.adjustments {
+        let is_fee = |(_, (member, _)): (usize, &(usize, Timeframe))| {
+            let interval = group.members.get(*member).and_then(|of| card.intervals.get(*of));
+            interval.is_some_and(RatedInterval::is_fee)
+        };
+        for Reaching { id, adjustment, force, needs_usage, reaches } in &group.adjustments {
             let reached = || {
                 let all = periods.iter().enumerate();
                 all.filter(|(_, (member, _))| reaches.contains(member))
             };
             let Some(timeframe) = hull(reached().map(|(_, (_, period))| *period)) else { continue };
+            // What is due of fees alone has no minimum (subscriptions 2.4 rule 7).
+            if *needs_usage && reached().all(is_fee) {
+                continue;
+            }
             let share = first.share(timeframe);
             let is_in_force = force.holds(due, group.billing_mode);
             let (adjustment, steps) = match adjustment {

@@ -130,6 +130,7 @@ pub(crate) struct Tally {
     pub(crate) buckets: BTreeMap<Window, Total>,
     pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
     pub(crate) indexes: Seen,
+    /// Groups of cells that had nothing in a bucket before: all others are known to have events.
     pub(crate) groups: Groups,
 }
 
@@ -165,9 +166,15 @@ impl Tally {
             return;
         }
         let window = Window::of(at);
-        let Self { buckets, distinct, .. } = self;
+        let Self { buckets, distinct, groups, .. } = self;
         let total = buckets.entry(window).or_default();
         for reading in readings {
+            if let (Some(meter), Some(group)) = (reading.meter, &reading.group)
+                && total.of(reading.cell).is_none()
+            {
+                let place = (meter, FourWeeks::of(at), group.id);
+                groups.entry(place).or_insert_with(|| group.values.clone());
+            }
             let amount = match &reading.amount {
                 Amount::Plain(amount) => amount.clone(),
                 Amount::Distinct(digest) => {
@@ -184,10 +191,6 @@ impl Tally {
             if let Amount::Distinct(digest) = reading.amount {
                 let index = self.indexes.entry((reading.cell, digest)).or_default();
                 index.add(at, self.oldest_taken);
-            }
-            if let (Some(meter), Some(group)) = (reading.meter, &reading.group) {
-                let place = (meter, FourWeeks::of(at), group.id);
-                self.groups.entry(place).or_insert_with(|| group.values.clone());
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use accrue::{
     AdjustmentIntervalId, ErrorKind, Fraction, Patch,
-    price::{Adjustment, Cadence, Discount, FilterValues, NewAdjustment, PriceClass},
+    metric::Metric,
+    price::{Adjustment, Cadence, Discount, FilterValues, NewAdjustment, NewPrice, PriceClass},
     subscription::{
         AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
         NewPriceInterval,
@@ -15,7 +16,7 @@ use crate::{
     own_prices::{adjusted, with},
     price_intervals::{Changed, JANUARY, adding, changed},
     support::{
-        fixture::{at, number, refused, run},
+        fixture::{Fixture, at, number, refused, run},
         priced::unit,
     },
 };
@@ -151,20 +152,33 @@ fn subscriptions_2_4_6_a_minimum_counts_once_in_each_period_over_all_that_it_rea
 }
 
 #[test]
-fn subscriptions_2_4_7_the_invoice_of_fees_that_begins_a_period_gets_no_minimum() {
-    let changed =
-        changed(|fixture, metric| vec![fixture.usage_at("1", metric), fixture.advance_fee("40")]);
-    let fixture = changed.fixture();
-    let least = NewAdjustment::new(Adjustment::Minimum(number("100")));
-    let least = NewAdjustment { item_id: Some(fixture.item().id), ..least };
-    let least = over(FilterValues::PriceType([PriceClass::Usage].into()), least);
-    let made = run(with(&changed, |new| new.adjustments = adjusted(least))).unwrap();
-    fixture.tick_at("2027-02-03T00:00:00Z");
-    let invoices = fixture.invoices(SETTLED).into_iter();
-    let own = invoices.filter(|of| of.subscription_id == Some(made.id));
-    let mut totals: Vec<_> = own.map(|of| (of.invoice_date, of.total)).collect();
-    totals.sort();
-    assert_eq!(totals, [(at(JANUARY), number("40")), (at(FEBRUARY), number("140"))]);
+fn subscriptions_2_4_7_an_invoice_of_fees_alone_gets_no_minimum() {
+    let totals = |prices: &dyn Fn(&Fixture, &Metric) -> Vec<NewPrice>, class| {
+        let changed = changed(prices);
+        let fixture = changed.fixture();
+        let least = NewAdjustment::new(Adjustment::Minimum(number("100")));
+        let least = NewAdjustment { item_id: Some(fixture.item().id), ..least };
+        let least = over(FilterValues::PriceType([class].into()), least);
+        let made = run(with(&changed, |new| new.adjustments = adjusted(least))).unwrap();
+        fixture.tick_at("2027-03-03T00:00:00Z");
+        let invoices = fixture.invoices(SETTLED).into_iter();
+        let own = invoices.filter(|of| of.subscription_id == Some(made.id));
+        let mut totals: Vec<_> =
+            own.map(|of| (of.invoice_date.to_string(), of.total.to_string())).collect();
+        totals.sort();
+        totals.into_iter().map(|(_, total)| total).collect::<Vec<_>>()
+    };
+    let usage_and_fee = |fixture: &Fixture, metric: &Metric| {
+        vec![fixture.usage_at("1", metric), fixture.advance_fee("40")]
+    };
+    // The first is of the fee alone; the later ones bring the minimum of the usage before.
+    assert_eq!(totals(&usage_and_fee, PriceClass::Usage), ["40", "140", "140"]);
+    assert_eq!(totals(&usage_and_fee, PriceClass::FixedInAdvance), ["40", "40", "40"]);
+    let in_arrears = |fixture: &Fixture, metric: &Metric| {
+        vec![fixture.usage_at("1", metric), fixture.arrear_fee("40")]
+    };
+    assert_eq!(totals(&in_arrears, PriceClass::Fixed), ["40", "40"]);
+    assert_eq!(totals(&in_arrears, PriceClass::InArrears), ["100", "100"], "usage is among them");
 }
 
 #[test]

@@ -114,6 +114,11 @@ fn fees(amounts: &[&str]) -> Invoiced {
     invoiced_with(|fixture, _| amounts.iter().map(|of| fixture.arrear_fee(of)).collect())
 }
 
+/// Prices of usage at so much a unit.
+fn usages(amounts: &[&str]) -> Invoiced {
+    invoiced_with(|fixture, metric| amounts.iter().map(|of| fixture.usage_at(of, metric)).collect())
+}
+
 fn item(of: &Invoiced) -> ItemId {
     of.fixture.item().id
 }
@@ -140,9 +145,9 @@ fn invoicing_7_1_the_steps_of_one_line_in_order() {
 fn invoicing_7_4_amounts_are_shared_in_proportion_and_minimums_of_nothing_equally() {
     let check =
         |amounts: &[&str], adjustment: &dyn Fn(&Invoiced) -> NewAdjustment, expect: &[&str]| {
-            let invoiced = fees(amounts);
+            let invoiced = usages(amounts);
             invoiced.adjust([adjustment(&invoiced)]);
-            let shares = shares(&invoiced.april("0")).concat();
+            let shares = shares(&invoiced.april("1")).concat();
             assert_eq!(shares, expect, "{amounts:?}");
         };
     check(&["20.00", "10.00", "3.33"], &|_| amount_off("10.00"), &["-6", "-3", "-1"]);

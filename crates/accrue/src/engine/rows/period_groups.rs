@@ -34,11 +34,14 @@ impl Touched {
     ) -> Self {
         let mut touched = Self { groups: BTreeMap::new(), only_rises: true };
         let is_own = |of: &&Reading| of.meter.is_some_and(|meter| meters.contains(&meter));
+        let mut cells = BTreeSet::new();
         for reading in readings.filter(|of| !meters.is_empty() && is_own(of)) {
             let Some((meter, values)) = reading.place().group else { continue };
-            let group = touched.groups.entry((meter, values.clone()));
-            group.or_insert_with(|| CellHash::of_group(meter, values));
             touched.only_rises &= reading.amount.only_rises();
+            if cells.insert(reading.cell) {
+                let group = touched.groups.entry((meter, values.clone()));
+                group.or_insert_with(|| CellHash::of_group(meter, values));
+            }
         }
         touched
     }
@@ -63,9 +66,9 @@ impl Touched {
         }))
     }
 
-    /// Tells whether there are none.
-    pub(in crate::engine) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+    /// Returns how many there are.
+    pub(in crate::engine) fn len(&self) -> usize {
+        self.groups.len()
     }
 }
 

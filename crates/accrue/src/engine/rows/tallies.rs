@@ -26,7 +26,8 @@ pub(in crate::engine) enum Indexed {
 pub(in crate::engine) struct TallyPlaces {
     buckets: BTreeMap<Window, BTreeSet<CellId>>,
     values: BTreeSet<DistinctValue>,
-    groups: BTreeSet<(MeterId, FourWeeks, CellHash)>,
+    /// Groups, each with the buckets of it that are added to.
+    groups: BTreeMap<(MeterId, FourWeeks, CellHash), BTreeSet<(Window, CellId)>>,
     /// Window and cells of the event that was added last.
     last: (Option<Window>, Vec<CellId>),
 }
@@ -50,7 +51,8 @@ impl TallyPlaces {
                 self.values.insert((*cell, window, *digest));
             }
             if let (Some(meter), Some(group)) = (meter, group) {
-                self.groups.insert((*meter, FourWeeks::of(at), group.id));
+                let buckets = self.groups.entry((*meter, FourWeeks::of(at), group.id)).or_default();
+                buckets.insert((window, *cell));
             }
         }
     }
@@ -72,7 +74,13 @@ pub(in crate::engine) fn tally_keys(
 ) -> Vec<Key> {
     let account = tx.account;
     let mut keys = Vec::new();
-    for (meter, weeks, group) in &places.groups {
+    let is_open = |(window, cell): &(Window, CellId)| {
+        let open = head.usage.window(*window, bucket_slots.of(*window));
+        open.is_some_and(|total| total.of(*cell).is_some())
+    };
+    // A group with something in each of its buckets is written already.
+    let new = places.groups.iter().filter(|(_, buckets)| !buckets.iter().all(is_open));
+    for ((meter, weeks, group), _) in new {
         keys.extend(groups::group_keys(tx, customer, *meter, *weeks, *group));
     }
     for (window, cells) in &places.buckets {

@@ -95,7 +95,7 @@ impl Figures {
     pub(super) fn beyond_groups<'s>(&self, share: &'s Share<'_>) -> Vec<(&'s Event, String)> {
         let counted = self.subscribers.iter().zip(&share.subscribers).flat_map(|(figures, of)| {
             let moved = figures.subscriptions.iter().zip(&of.moved);
-            moved.filter(|(_, moved)| !moved.touched.is_empty())
+            moved.filter(|(of, moved)| of.periods.may_begin_too_many(moved.touched.len()))
         });
         let mut counted: Vec<_> =
             counted.map(|(figures, of)| (&figures.periods, &of.counts, Begun::new())).collect();
