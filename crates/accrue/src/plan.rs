@@ -26,7 +26,10 @@ pub(crate) use self::{
 pub use crate::price::PhaseOrder;
 use crate::{
     Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,
-    Name, Patch, PlanId, Timestamp, metadata, price::NewAdjustment,
+    Name, Patch, PlanId, Timestamp,
+    customer::{AttributeValue, PreviousAttributes},
+    metadata,
+    price::NewAdjustment,
 };
 
 /// Number of a version of a plan, from 1.
@@ -69,6 +72,9 @@ pub struct Plan {
     pub name: Name,
     /// Its description.
     pub description: Option<Description>,
+    /// Its status.
+    #[serde(default, skip_serializing_if = "PlanStatus::is_active")]
+    pub status: PlanStatus,
     /// Currency that it is invoiced in.
     pub currency: Currency,
     /// Version that subscriptions are created on unless they choose another.
@@ -91,16 +97,34 @@ pub struct Plan {
 }
 
 /// Status of a plan (wire 5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanStatus {
-    /// Plan that subscriptions can be created on, as on every one.
+    /// Plan that subscriptions can be created on.
+    #[default]
     Active,
-    /// Plan that subscriptions cannot be created on. No operation archives one: a list of them is empty.
+    /// Plan that no subscription comes to any more. Those that it has stay.
     Archived,
-    /// Plan that is not ready. No operation creates one: a list of them is empty.
+    /// Plan that is not ready: it has no subscriptions yet.
     Draft,
+}
+
+impl PlanStatus {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Archived => "archived",
+            Self::Draft => "draft",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+    const fn is_active(&self) -> bool {
+        matches!(self, Self::Active)
+    }
 }
 
 /// Plan to create.
@@ -125,10 +149,18 @@ pub struct NewPlan {
     pub external_plan_id: Option<ExternalId>,
     /// Its description.
     pub description: Option<Description>,
+    /// True for one that is not ready: it can be subscribed to once an [update](PlanUpdate::status) makes it active.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_draft: bool,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
     pub carried: Carried,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+const fn is_false(of: &bool) -> bool {
+    !*of
 }
 
 impl NewPlan {
@@ -144,6 +176,7 @@ impl NewPlan {
             trial: None,
             external_plan_id: None,
             description: None,
+            is_draft: false,
             metadata: Metadata::new(),
             carried: Carried::NONE,
         }
@@ -160,6 +193,7 @@ impl NewPlan {
             external_plan_id: self.external_plan_id,
             name: self.name,
             description: self.description,
+            status: if self.is_draft { PlanStatus::Draft } else { PlanStatus::Active },
             currency: self.currency,
             version: PlanVersion::FIRST,
             phases: phase::decide_phases(id, &self.phases, now)?,
@@ -181,6 +215,9 @@ pub struct PlanUpdate {
     pub external_plan_id: Patch<ExternalId>,
     /// Change of its description.
     pub description: Patch<Description>,
+    /// Its status from now on; `None` keeps it. What was active or archived once is no draft any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<PlanStatus>,
     /// Changes to its metadata.
     pub metadata: MetadataUpdate,
     /// Changes to the fields that the engine has no use for.
@@ -189,6 +226,13 @@ pub struct PlanUpdate {
 
 impl PlanUpdate {
     pub(crate) fn decide(self, mut plan: Plan) -> Result<Plan, Error> {
+        if self.status == Some(PlanStatus::Draft) && plan.status != PlanStatus::Draft {
+            let id = plan.id;
+            return Err(Error::constraint(format!(
+                "the plan {id} was ready: it is no draft any more"
+            )));
+        }
+        plan.status = self.status.unwrap_or(plan.status);
         plan.name = self.name.unwrap_or(plan.name);
         self.external_plan_id.apply(&mut plan.external_plan_id);
         self.description.apply(&mut plan.description);
@@ -199,10 +243,15 @@ impl PlanUpdate {
 }
 
 impl Plan {
-    /// Returns its status.
-    #[must_use]
-    pub const fn status(&self) -> PlanStatus {
-        PlanStatus::Active
+    /// Refuses subscriptions to a plan that is a draft, or archived.
+    pub(crate) fn check_active(&self) -> Result<(), Error> {
+        let (id, status) = (self.id, self.status.name());
+        match self.status {
+            PlanStatus::Active => Ok(()),
+            _ => Err(Error::constraint(format!(
+                "the plan {id} takes no subscriptions: it is {status}"
+            ))),
+        }
     }
 
     /// Notes a version that was created.
@@ -219,4 +268,21 @@ impl Plan {
         self.version = version;
         self
     }
+}
+
+/// Lists the fields that differ, with their values in `before`.
+pub(crate) fn previous_attributes(before: &Plan, after: &Plan) -> PreviousAttributes {
+    let fields = |plan: &Plan| {
+        let optional = |text: Option<&str>| AttributeValue::Text(text.map(str::to_owned));
+        [
+            ("name", optional(Some(&plan.name))),
+            ("external_plan_id", optional(plan.external_plan_id.as_deref())),
+            ("description", optional(plan.description.as_deref())),
+            ("status", optional(Some(plan.status.name()))),
+            ("metadata", AttributeValue::Metadata(plan.metadata.clone())),
+        ]
+    };
+    let pairs = fields(before).into_iter().zip(fields(after));
+    let changed = pairs.filter(|((_, before), (_, after))| before != after);
+    changed.map(|((name, before), _)| (name.to_owned(), before)).collect()
 }

@@ -262,6 +262,9 @@ impl Naming for Message {
         self.subscription.iter().for_each(|of| of.name(names));
         self.invoice.iter().for_each(|of| of.name(names));
         self.credit_note.iter().for_each(|of| of.name(names));
+        names.plans.extend(self.body.plan_id());
+        self.plan.iter().for_each(|of| of.name(names));
+        self.price.iter().for_each(|of| of.name(names));
         match &self.body {
             Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
                 of.alert.name(names);

@@ -41,6 +41,8 @@ use crate::{
     backfill::Backfill,
     customer::Customer,
     invoice::{CreditNote, Invoice},
+    plan,
+    price::Price,
     subscription::Subscription,
 };
 
@@ -61,7 +63,7 @@ pub struct Message {
     /// Body: its type and its properties.
     pub body: Body,
     /// Customer that it is about, as it is when the message is read; `None` where it is about a
-    /// backfill for all customers.
+    /// backfill for all customers, a plan or a price.
     pub customer: Option<Customer>,
     /// Subscription that it is about, as it is when the message is read.
     pub subscription: Option<Subscription>,
@@ -71,6 +73,10 @@ pub struct Message {
     pub invoice: Option<Invoice>,
     /// Credit note that it is about, as it is when the message is read.
     pub credit_note: Option<CreditNote>,
+    /// Plan that it is about, as it is when the message is read.
+    pub plan: Option<plan::Plan>,
+    /// Price that it is about, as it is when the message is read.
+    pub price: Option<Price>,
 }
 
 impl Message {

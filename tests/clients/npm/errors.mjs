@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client, newClient } from './client.mjs';
-import { instant, newCustomer, newItem, newPlan, unique } from './fixtures.mjs';
+import { instant, newCustomer, newItem, newMetric, newPlan, unique, usagePrice } from './fixtures.mjs';
 
 const TYPES = 'https://docs.withorb.com/reference/error-responses';
 
@@ -71,7 +71,8 @@ test('a path that is not served', async () => {
 
 // Status 404 with 400 in the body: the client of npm knows its own class by status 400 only.
 test('a feature that is not there', async () => {
-  await fails(newPlan({ status: 'draft' }), Orb.NotFoundError, '404-feature-not-available', 400);
+  const ahead = { price: usagePrice(await newMetric(), { billed_in_advance: true }) };
+  await fails(newPlan({ prices: [ahead] }), Orb.NotFoundError, '404-feature-not-available', 400);
 });
 
 test('a request that is too large', async () => {

@@ -150,6 +150,11 @@ TOLD = {
     "invoice.payment_processing",
     "invoice.payment_succeeded",
     "payment_method.created",
+    "plan.created",
+    "plan.default_version_set",
+    "plan.edited",
+    "plan.version_created",
+    "price.edited",
     "subscription.created",
     "subscription.ended",
     "subscription.grouped_cost_exceeded",
@@ -1093,7 +1098,7 @@ class Suite(unittest.TestCase):
             (orb.URLNotFound, lambda: CLIENT.get("/nothing", cast_to=object)),
             (
                 orb.FeatureNotAvailable,
-                lambda: new_plan(metric, status="draft"),
+                lambda: new_plan(metric, {**prices(metric)[0], "billed_in_advance": True}),
             ),
         ]:
             with self.subTest(kind=kind.__name__), self.assertRaises(kind):

@@ -20,6 +20,8 @@ use super::{
     customers::{Customer, CustomerMinified},
     invoices::{Invoice, InvoiceMinified, InvoiceSummary},
     payment_methods::PaymentMethod,
+    plans::Plan,
+    prices::Price,
     subscriptions::{PlanMinified, Subscription, SubscriptionSummary},
 };
 use crate::{links::Links, shape::Moment};
@@ -46,6 +48,8 @@ enum About {
     Customer(Box<Customer>),
     Invoice(AnInvoice),
     PaymentMethod(PaymentMethod),
+    Plan(APlan),
+    Price(Box<Price>),
     Subscription(ASubscription),
 }
 
@@ -55,6 +59,13 @@ enum AnInvoice {
     Whole(Box<Invoice>),
     Summary(Box<InvoiceSummary>),
     Minified(InvoiceMinified),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum APlan {
+    Whole(Box<Plan>),
+    Minified(PlanMinified),
 }
 
 #[derive(Debug, Serialize)]
@@ -157,6 +168,18 @@ impl About {
                 }
             };
             return Some(Self::Invoice(of));
+        }
+        if let Some(of) = &message.plan {
+            let of = match (body, style) {
+                (Body::PlanEdited { .. }, PayloadStyle::Expanded) => {
+                    APlan::Whole(Box::new(Plan::of(of, related)))
+                }
+                _ => APlan::Minified(PlanMinified::of(of.id, related)),
+            };
+            return Some(Self::Plan(of));
+        }
+        if let Some(of) = &message.price {
+            return Some(Self::Price(Box::new(Price::of(of, related))));
         }
         if let Some(of) = &message.backfill {
             return Some(Self::Backfill(Backfill::of(of)));

@@ -52,7 +52,7 @@ request! {
         net_terms: Option<Kept<Whole<0, 365>>>,
         /// Text for the customer on invoices that have none of their own.
         default_invoice_memo: Option<Kept<String>>,
-        /// Its status: drafts are not available until plans can be activated.
+        /// Its status: no subscription is created on a draft, until the host makes it active.
         status: Option<NewPlanStatus>,
         /// Discounts, minimums and maximums over its prices.
         adjustments: Option<Vec<NewPlanAdjustment>>,
@@ -290,9 +290,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
             ("net_terms", new.net_terms.as_ref().map(Kept::text)),
             ("default_invoice_memo", new.default_invoice_memo.as_ref().map(Kept::text)),
         ])?;
-        if new.status == Some(NewPlanStatus::Draft) {
-            return Err(Problem::feature_not_available("drafts of plans are not available"));
-        }
+        plan.is_draft = new.status == Some(NewPlanStatus::Draft);
         Ok(plan)
     }
 }
@@ -421,7 +419,7 @@ impl Plan {
             name: plan.name.clone(),
             description: plan.description.as_deref().unwrap_or_default().to_owned(),
             created_at: plan.created_at.into(),
-            status: plan.status(),
+            status: plan.status,
             version: version.number(),
             prices: prices.unwrap_or_default(),
             currency: plan.currency,

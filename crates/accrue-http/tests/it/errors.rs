@@ -197,8 +197,8 @@ fn s7_401_authentication_error() {
 #[test]
 fn s7_404_feature_not_available_has_another_status_in_its_body() {
     let host = Host::new();
-    let draft = json!({"name": "Pro", "currency": "USD", "status": "draft", "prices": []});
-    let answer = host.post("/v1/plans", draft);
+    let path = "/v1/customers/external_customer_id/ada/portal_sessions";
+    let answer = host.post(path, json!({}));
     let title = "The feature is not available.";
     check(&answer, 404, 400, "404-feature-not-available", title);
 }

@@ -108,8 +108,8 @@ fn s4_5_5_refusals_before_work_carry_the_key_and_are_not_kept() {
     check("/elsewhere", new(), 404, "404-url-not-found");
     check("/v1/ping", new(), 404, "404-url-not-found");
     check("/v1/items", json!({"name": 7}), 400, "400-request-validation-errors");
-    let draft = json!({"name": "Pro", "currency": "USD", "status": "draft", "prices": []});
-    check("/v1/plans", draft, 404, "404-feature-not-available");
+    let portal = "/v1/customers/external_customer_id/ada/portal_sessions";
+    check(portal, json!({}), 404, "404-feature-not-available");
     let refused = json!({"events": [event("a"), {"idempotency_key": "b"}]});
     check("/v1/ingest", refused, 400, "400-request-validation-errors");
     let many: Vec<_> = (0..1_001).map(|n| event(&n.to_string())).collect();

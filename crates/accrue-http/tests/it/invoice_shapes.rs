@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     invoices::{listed, set},
     subscriptions::customer,
-    support::Host,
+    support::{Host, event},
 };
 
 const START: &str = "2026-03-10";
@@ -19,15 +19,19 @@ fn invoicing_3_3_and_3_4_adjustments_are_shown_by_kind() {
     pollster::block_on(host.account().configure(configuration).into_future()).unwrap();
     customer(&host, "ada");
     let item = host.item("Seats");
-    let fee = |name: &str, amount: &str| {
+    let metric = json!({
+        "name": "Seats", "description": null, "item_id": item, "sql": "SELECT count(*) FROM events",
+    });
+    let metric = host.post("/v1/metrics", metric).ok(StatusCode::CREATED)["id"].clone();
+    let usage = |name: &str, amount: &str| {
         json!({"price": {
-            "name": name, "item_id": item, "cadence": "monthly", "fixed_price_quantity": 1,
-            "billed_in_advance": false, "model_type": "unit", "unit_config": {"unit_amount": amount},
+            "name": name, "item_id": item, "cadence": "monthly", "billable_metric_id": metric,
+            "model_type": "unit", "unit_config": {"unit_amount": amount},
         }})
     };
     let plan = json!({
         "name": "Pro", "currency": "USD", "external_plan_id": "pro",
-        "prices": [fee("first", "30"), fee("second", "10")],
+        "prices": [usage("first", "30"), usage("second", "10")],
     });
     let plan = host.post("/v1/plans", plan).ok(StatusCode::CREATED);
     let [first, second] = [&plan["prices"][0]["id"], &plan["prices"][1]["id"]];
@@ -54,6 +58,7 @@ fn invoicing_3_3_and_3_4_adjustments_are_shown_by_kind() {
         ],
     });
     let subscription = host.post("/v1/subscriptions", new).ok(StatusCode::CREATED);
+    host.post("/v1/ingest", json!({"events": [event("one")]})).ok(StatusCode::OK);
     set(&host, "2026-04-12T00:00:00Z");
     let invoice = listed(&host, "").remove(0);
     let ids = |price: &Value| json!([price]);

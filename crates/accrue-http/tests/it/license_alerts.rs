@@ -43,6 +43,7 @@ fn subscriptions_7_6_2_an_alert_shows_the_type_or_null_for_all() {
         "threshold_overrides": null, "balance_alert_status": null,
     });
     assert_eq!(all, expected);
+    of.host.clock.advance(std::time::Duration::from_secs(1));
     let own = watched(&of, Some(of.type_id().parse().unwrap()));
     assert_eq!(own["license_type"], json!({"id": of.type_id()}));
     let listed = format!("/v1/alerts?subscription_id={}", of.subscription);

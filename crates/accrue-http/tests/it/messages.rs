@@ -90,6 +90,15 @@ fn everything_told() -> Vec<[Value; 2]> {
     let first = listed(host, "").remove(0);
     let id = |of: &Value| of["id"].as_str().unwrap().parse::<InvoiceId>().unwrap();
 
+    let plan = "/v1/plans/external_plan_id/pro";
+    host.put(plan, json!({"description": "For all"})).ok(StatusCode::OK);
+    let price = host.get(plan).ok(StatusCode::OK)["prices"][0]["id"].clone();
+    let price = format!("/v1/prices/{}", price.as_str().unwrap());
+    host.put(&price, json!({"metadata": {"a": "1"}})).ok(StatusCode::OK);
+    let versions = format!("{plan}/versions");
+    post(&versions, json!({"version": 2, "set_as_default": true}));
+    post(&format!("{plan}/set_default_version"), json!({"version": 1}));
+
     post(&customer("/balance_transactions"), json!({"amount": "1.00", "type": "increment"}));
     post(&customer("/credits/ledger_entry"), json!({"entry_type": "increment", "amount": 5}));
     host.put(&path(&first, ""), json!({"metadata": {"a": "1"}})).ok(StatusCode::OK);
@@ -213,7 +222,7 @@ fn invoicing_17_1_what_each_tells() {
 }
 
 /// The rows of the table that messages are sent of: the resource, and what is told beside it.
-const TABLE: [(&str, &str, &str); 30] = [
+const TABLE: [(&str, &str, &str); 35] = [
     ("credit_note.issued", "credit_note", ""),
     ("credit_note.marked_as_void", "credit_note", ""),
     ("customer.balance_transaction_created", "customer", "balance_transaction"),
@@ -248,6 +257,15 @@ const TABLE: [(&str, &str, &str); 30] = [
     ("invoice_due_date_recalculation.started", "", "started_at"),
     ("payment_method.created", "payment_method", ""),
     ("payment_method.deleted", "payment_method", ""),
+    ("plan.created", "plan", ""),
+    (
+        "plan.default_version_set",
+        "plan",
+        "new_default_version_number previous_default_version_number",
+    ),
+    ("plan.edited", "plan", "previous_attributes"),
+    ("plan.version_created", "plan", "plan_version_description plan_version_number"),
+    ("price.edited", "price", "previous_attributes"),
     ("subscription.created", "subscription", ""),
     ("subscription.edited", "subscription", "previous_attributes"),
     (
@@ -323,6 +341,15 @@ fn invoicing_17_2_the_shape_of_what_a_message_is_about() {
         let [whole, standard] = of(kind);
         assert_eq!(whole[resource], standard[resource], "{kind}");
     }
+    let names = BTreeSet::from(["external_plan_id", "id", "name"]);
+    for kind in ["plan.created", "plan.default_version_set", "plan.version_created"] {
+        assert!(of(kind).iter().all(|payload| keys(&payload["plan"]) == names), "{kind}");
+    }
+    let [whole, standard] = of("plan.edited");
+    assert!(whole["plan"]["prices"].is_array());
+    assert_eq!(keys(&standard["plan"]), names);
+    let previous = &whole["properties"]["previous_attributes"];
+    assert_eq!(previous, &json!({"description": null}));
     let [incremented, _] = of("customer.credit_ledger_incremented");
     let properties = &incremented["properties"];
     assert_eq!(properties["block"]["balance"], "5");

@@ -1,5 +1,9 @@
 //! Plans and their versions over HTTP.
 
+use accrue::{
+    PlanId,
+    plan::{PlanStatus, PlanUpdate},
+};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -74,14 +78,24 @@ fn wire_5_1_a_plan_is_answered_whole() {
 }
 
 #[test]
-fn wire_5_1_what_no_plan_has_is_not_available() {
+fn subscriptions_5_2_7_a_draft_takes_no_subscription_until_the_host_makes_it_active() {
     let host = Host::new();
     let price = fee(&item(&host), "Seat", "10");
     let new = json!({"name": "Pro", "currency": "USD", "prices": [{"price": price}]});
     let mut draft = new;
     draft["status"] = json!("draft");
-    host.post("/v1/plans", draft).error(404, "404-feature-not-available");
-    assert_eq!(host.walk("/v1/plans"), Vec::<Value>::new());
+    let draft = host.post("/v1/plans", draft).ok(StatusCode::CREATED);
+    assert_eq!(draft["status"], "draft");
+    assert_eq!(host.walk("/v1/plans?status=draft"), [draft.clone()]);
+    assert_eq!(host.walk("/v1/plans?status=active"), Vec::<Value>::new());
+    let ada = json!({"name": "Ada", "email": "ada@example.com", "external_customer_id": "ada"});
+    host.post("/v1/customers", ada).ok(StatusCode::CREATED);
+    let subscription = json!({"external_customer_id": "ada", "plan_id": draft["id"]});
+    host.post("/v1/subscriptions", subscription.clone()).error(400, "400-constraint-violation");
+    let id: PlanId = draft["id"].as_str().unwrap().parse().unwrap();
+    let active = PlanUpdate { status: Some(PlanStatus::Active), ..PlanUpdate::default() };
+    pollster::block_on(host.account().update_plan(id, active).into_future()).unwrap();
+    host.post("/v1/subscriptions", subscription).ok(StatusCode::CREATED);
 }
 
 #[test]

@@ -24,11 +24,18 @@ fn unavailable(answer: &Answer) {
 #[test]
 fn s7_each_price_of_a_plan_that_is_missing_is_listed() {
     let host = Host::new();
-    let plan = |status: &str, prices: Value| json!({"name": "Pro", "currency": "USD", "status": status, "prices": prices});
-    let answer = host.post("/v1/plans", plan("draft", json!([{}, {"price": null}])));
+    let plan = |prices: Value| json!({"name": "Pro", "currency": "USD", "prices": prices});
+    let answer = host.post("/v1/plans", plan(json!([{}, {"price": null}])));
     check(&answer, &["/prices/0/price", "/prices/1/price"]);
-    unavailable(&host.post("/v1/plans", plan("draft", json!([]))));
-    let plan = host.post("/v1/plans", plan("active", json!([]))).ok(StatusCode::CREATED);
+    let Scene { item, metric, .. } = Scene::set(&host);
+    let ahead = json!({
+        "name": "Calls", "item_id": item, "billable_metric_id": metric, "cadence": "monthly",
+        "billed_in_advance": true, "model_type": "unit", "unit_config": {"unit_amount": "1"},
+    });
+    // What is wrong is told before what is not available.
+    check(&host.post("/v1/plans", plan(json!([{"price": ahead}, {}]))), &["/prices/1/price"]);
+    unavailable(&host.post("/v1/plans", plan(json!([{"price": ahead}]))));
+    let plan = host.post("/v1/plans", plan(json!([]))).ok(StatusCode::CREATED);
     let id = "0198f2f2-7f3a-7c39-a5f3-0b6c1d1f0001";
     let version = json!({
         "version": 2, "add_prices": [{}, {}], "replace_prices": [{"replaces_price_id": id}],

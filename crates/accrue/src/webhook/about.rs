@@ -1,7 +1,7 @@
 //! What messages are about.
 
 use super::Body;
-use crate::{BackfillId, CreditNoteId, InvoiceId, SubscriptionId};
+use crate::{BackfillId, CreditNoteId, InvoiceId, PlanId, PriceId, SubscriptionId};
 
 impl Body {
     /// Returns the subscription that it is about.
@@ -12,6 +12,11 @@ impl Body {
             | Self::CustomerEdited { .. }
             | Self::PaymentMethodCreated { .. }
             | Self::PaymentMethodDeleted { .. }
+            | Self::PlanCreated { .. }
+            | Self::PlanEdited { .. }
+            | Self::PlanVersionCreated { .. }
+            | Self::PlanDefaultVersionSet { .. }
+            | Self::PriceEdited { .. }
             | Self::BackfillReflected { .. }
             | Self::BackfillReverted { .. }
             | Self::CreditBalanceDepleted(_)
@@ -97,6 +102,27 @@ impl Body {
         match self {
             Self::CreditNoteIssued { credit_note_id }
             | Self::CreditNoteMarkedAsVoid { credit_note_id } => Some(*credit_note_id),
+            _ => None,
+        }
+    }
+
+    /// Returns the plan that it is about.
+    #[must_use]
+    pub const fn plan_id(&self) -> Option<PlanId> {
+        match self {
+            Self::PlanCreated { plan_id }
+            | Self::PlanEdited { plan_id, .. }
+            | Self::PlanVersionCreated { plan_id, .. }
+            | Self::PlanDefaultVersionSet { plan_id, .. } => Some(*plan_id),
+            _ => None,
+        }
+    }
+
+    /// Returns the price that it is about.
+    #[must_use]
+    pub const fn price_id(&self) -> Option<PriceId> {
+        match self {
+            Self::PriceEdited { price_id, .. } => Some(*price_id),
             _ => None,
         }
     }

@@ -36,6 +36,46 @@ pub enum Body {
         /// The method, as it was.
         payment_method: Box<PaymentMethod>,
     },
+    /// `plan.created`
+    #[serde(rename = "plan.created")]
+    PlanCreated {
+        /// The plan.
+        plan_id: PlanId,
+    },
+    /// `plan.edited`
+    #[serde(rename = "plan.edited")]
+    PlanEdited {
+        /// The plan.
+        plan_id: PlanId,
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `plan.version_created`: not for the version that a plan begins with.
+    #[serde(rename = "plan.version_created")]
+    PlanVersionCreated {
+        /// The plan.
+        plan_id: PlanId,
+        /// The version.
+        version: PlanVersion,
+    },
+    /// `plan.default_version_set`
+    #[serde(rename = "plan.default_version_set")]
+    PlanDefaultVersionSet {
+        /// The plan.
+        plan_id: PlanId,
+        /// Version that subscriptions are created on from now on.
+        new_default: PlanVersion,
+        /// Version that they were created on until now.
+        previous_default: PlanVersion,
+    },
+    /// `price.edited`
+    #[serde(rename = "price.edited")]
+    PriceEdited {
+        /// The price.
+        price_id: PriceId,
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
     /// `subscription.created`
     #[serde(rename = "subscription.created")]
     SubscriptionCreated {
@@ -426,6 +466,11 @@ impl Body {
             Self::CustomerEdited { .. } => "customer.edited",
             Self::PaymentMethodCreated { .. } => "payment_method.created",
             Self::PaymentMethodDeleted { .. } => "payment_method.deleted",
+            Self::PlanCreated { .. } => "plan.created",
+            Self::PlanEdited { .. } => "plan.edited",
+            Self::PlanVersionCreated { .. } => "plan.version_created",
+            Self::PlanDefaultVersionSet { .. } => "plan.default_version_set",
+            Self::PriceEdited { .. } => "price.edited",
             Self::SubscriptionCreated { .. } => "subscription.created",
             Self::SubscriptionStarted { .. } => "subscription.started",
             Self::SubscriptionTrialEnded { .. } => "subscription.trial_ended",

@@ -109,6 +109,7 @@ fn usage_is_told_before_cost_whatever_was_created_first() {
 #[test]
 fn alerts_fire_in_the_commit_that_makes_the_backfill_count() {
     let priced = watched();
+    priced.fixture.messages_of_catalogue();
     let backfill = added(&priced, noon(), "20");
     priced.fixture.set(CLOSED);
     run(priced.fixture.account.close_backfill(backfill.id)).unwrap();

@@ -98,6 +98,7 @@ fn story() -> Fixture {
     groups::used(&fixture, &sum);
     groups::watched(&fixture, &sum);
     licenses::watch_all(&fixture);
+    plan_changes::edit(&fixture);
     fixture
 }
 
@@ -349,7 +350,7 @@ fn documents_of_version_1_stay_readable() {
     let figures: Vec<_> = usage.metrics.iter().map(|usage| usage.quantity.clone()).collect();
     assert_eq!(format!("{figures:?}"), "[Some(0), Some(0), Some(0), None]");
     while block_on(billing.tick(10)).unwrap().more {}
-    let messages = PageRequest::first_of_messages(100).unwrap();
+    let messages = PageRequest::first_of_messages(1_000).unwrap();
     let messages = block_on(account.list_messages(&messages)).unwrap().data;
     let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();

@@ -123,6 +123,7 @@ mod phases;
 mod plan_alerts;
 mod plan_change_terms;
 mod plan_changes;
+mod plan_status;
 mod plan_versions;
 mod prepaid_changes;
 mod preview_events;

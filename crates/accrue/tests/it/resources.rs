@@ -177,6 +177,7 @@ fn wire_5_1_an_update_of_a_plan_changes_its_name_alias_description_and_metadata(
         description: Patch::Set(Description::parse("for all").unwrap()),
         metadata: MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into()),
         carried: CarriedUpdate::new([("net_terms", "30")]).unwrap(),
+        ..PlanUpdate::default()
     };
     let updated = run(fixture.account.update_plan(plan.id, update)).unwrap();
     assert_eq!(updated.name, name("professional"));
@@ -224,7 +225,7 @@ fn plans_are_listed_by_status_and_creation_and_every_one_is_active() {
     let first = named_plan(&fixture, None);
     fixture.clock.advance(std::time::Duration::from_secs(1));
     let second = named_plan(&fixture, None);
-    assert_eq!(first.status(), PlanStatus::Active);
+    assert_eq!(first.status, PlanStatus::Active);
     let list = |status: Option<PlanStatus>, created: InstantRange, page: &PageRequest| {
         let page = block_on(fixture.account.list_plans(&PlanFilter { created, status }, page));
         page.map(|page| page.data)

@@ -52,6 +52,14 @@ pub(super) enum Properties<'a> {
         new_plan_version_number: u32,
         previous_plan_version_number: u32,
     },
+    VersionCreated {
+        plan_version_description: Option<&'static str>,
+        plan_version_number: u32,
+    },
+    DefaultVersionSet {
+        new_default_version_number: u32,
+        previous_default_version_number: u32,
+    },
     QuantityUpdated {
         effective_date: Moment,
         new_quantity: JsonNumber,
@@ -222,6 +230,8 @@ impl<'a> Properties<'a> {
     pub(super) fn of(message: &'a Message, related: &Related) -> Self {
         match &message.body {
             Body::CustomerEdited { previous_attributes }
+            | Body::PlanEdited { previous_attributes, .. }
+            | Body::PriceEdited { previous_attributes, .. }
             | Body::SubscriptionEdited { previous_attributes, .. } => {
                 let previous_attributes = PreviousFields::of(previous_attributes, None, related);
                 Self::Edited { previous_attributes }
@@ -255,6 +265,17 @@ impl<'a> Properties<'a> {
                 new_plan_version_number: change.new_plan_version.number(),
                 previous_plan_version_number: change.previous_plan_version.number(),
             },
+            // No version has a description.
+            Body::PlanVersionCreated { version, .. } => Self::VersionCreated {
+                plan_version_description: None,
+                plan_version_number: version.number(),
+            },
+            Body::PlanDefaultVersionSet { new_default, previous_default, .. } => {
+                Self::DefaultVersionSet {
+                    new_default_version_number: new_default.number(),
+                    previous_default_version_number: previous_default.number(),
+                }
+            }
             Body::FixedFeeQuantityUpdated {
                 price_id,
                 effective_date,

@@ -129,7 +129,7 @@ impl SubscriptionListQuery {
 }
 
 impl PlanMinified {
-    fn of(id: PlanId, related: &Related) -> Self {
+    pub(crate) fn of(id: PlanId, related: &Related) -> Self {
         let plan = related.plan(id);
         Self {
             id: id.to_string(),

@@ -101,7 +101,8 @@ pub(super) async fn render(
         let subscription = body.subscription_id();
         let subscription = subscription.map(|id| rows::subscriptions::keys(account, id));
         let backfill = body.backfill_id().map(|id| backfill(id).key().clone());
-        customer.into_iter().chain(subscription.into_iter().flatten()).chain(backfill)
+        let plan = body.plan_id().map(|id| schema::plan(account, id).key().clone());
+        customer.into_iter().chain(subscription.into_iter().flatten()).chain(backfill).chain(plan)
     });
     tx.fetch(&keys.collect::<Vec<_>>()).await?;
     let mut messages = Vec::with_capacity(entries.len());
@@ -128,6 +129,11 @@ pub(super) async fn render(
             Some(id) => Some(rows::credit_notes::credit_note(tx, id).await?),
             None => None,
         };
+        let plan = found(tx, body.plan_id().map(|id| schema::plan(account, id)))?;
+        let price = match body.price_id() {
+            Some(id) => Some(rows::prices::price(tx, &id.into()).await?),
+            None => None,
+        };
         messages.push(Message {
             id,
             created_at,
@@ -138,6 +144,8 @@ pub(super) async fn render(
             backfill,
             invoice,
             credit_note,
+            plan,
+            price,
         });
     }
     Ok(messages)

@@ -130,6 +130,9 @@ pub(super) async fn schedule_plan_change(
     let of = &before.subscription;
     let at = change.when.decide(of, tx.now)?;
     let plan = rows::plans::plan(tx, &change.plan).await?;
+    if of.plan_id != Some(plan.id) {
+        plan.check_active()?;
+    }
     check_currency(plan.currency, of.currency)?;
     let plan_version = change.plan_version.unwrap_or(plan.version);
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;

@@ -6,16 +6,17 @@ use crate::{
         Account, Call,
         commands::prices::{self, Made},
         kernel::{Op, Stop, Transaction, boxed},
-        rows,
+        rows::{self, outbox},
         time::metering,
     },
     plan::{
-        Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
-        PricedVersion,
+        Agreed, DefaultVersion, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion,
+        PlanVersionChange, PricedVersion,
     },
     price::{Price, PricedUsage},
     schema::{self, PlanVersionEntry},
     store::Key,
+    webhook::Body,
 };
 
 impl Account {
@@ -265,8 +266,7 @@ async fn create_plan_version(
     let priced = create_version(tx, &plan, version, &prices, agreed).await?;
     priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
-    let plan = plan.with_version(version, new.default);
-    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    save_with_version(tx, plan, version, new.default).await?;
     Ok(priced)
 }
 
@@ -285,9 +285,29 @@ async fn change_plan_version(
     let priced = create_version(tx, &plan, version, &prices, agreed).await?;
     priced.check_phases(&plan)?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
-    let plan = plan.with_version(version, change.default);
-    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    save_with_version(tx, plan, version, change.default).await?;
     Ok(priced)
+}
+
+/// Notes a version that was created, and tells of it.
+async fn save_with_version(
+    tx: &mut Transaction<'_>,
+    before: Plan,
+    version: PlanVersion,
+    default: DefaultVersion,
+) -> Result<(), Error> {
+    let (plan_id, previous) = (before.id, before.version);
+    let plan = before.with_version(version, default);
+    tx.put(&schema::plan(tx.account, plan_id), &plan)?;
+    let created = Body::PlanVersionCreated { plan_id, version };
+    outbox::tell_of_catalogue(tx, [created].into_iter().chain(default_set(&plan, previous))).await
+}
+
+/// Tells that a plan has another default version, where it has.
+fn default_set(plan: &Plan, previous_default: PlanVersion) -> Option<Body> {
+    let (plan_id, new_default) = (plan.id, plan.version);
+    let set = Body::PlanDefaultVersionSet { plan_id, new_default, previous_default };
+    (new_default != previous_default).then_some(set)
 }
 
 #[boxed]
@@ -298,7 +318,9 @@ async fn set_default_plan_version(
 ) -> Result<Plan, Stop> {
     let plan = rows::plans::plan(tx, plan).await?;
     rows::plans::plan_version(tx, plan.id, version).await?;
+    let previous = plan.version;
     let plan = plan.with_default(version);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    outbox::tell_of_catalogue(tx, default_set(&plan, previous)).await?;
     Ok(plan)
 }

@@ -6,14 +6,12 @@ use crate::{
         Account, Call,
         commands::plan_versions,
         kernel::{Op, Stop, Transaction, boxed},
-        rows::{
-            self,
-            lists::{Walk, page_in_order},
-        },
+        rows::{self, lists::Walk, outbox},
     },
     page::Listing,
-    plan::{Agreed, NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
+    plan::{Agreed, NewPlan, Placed, Plan, PlanFilter, PlanUpdate, previous_attributes},
     schema::{self, Index, Nothing, PlanAlias},
+    webhook::Body,
 };
 
 impl Account {
@@ -39,12 +37,13 @@ impl Account {
     }
 
     /// Changes a plan, found by its id or its external id. Its prices never change, but by [another
-    /// version](Self::create_plan_version).
+    /// version](Self::create_plan_version). A draft is made active so, and a plan archived: subscriptions come to those
+    /// that are active alone (subscriptions 5.2).
     ///
     /// # Errors
     ///
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where another plan has the external
-    /// id.
+    /// id; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where what is no draft is to become one.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, ExternalId, Name, Patch, store::MemoryStore};
@@ -83,12 +82,11 @@ impl Account {
     ) -> Result<Page<Plan>, Error> {
         let filtered = format!("{filter:?}");
         let listing = Listing { name: "plans", account: self.id(), filter: filtered };
-        if filter.status.is_some_and(|status| status != PlanStatus::Active) {
-            return page_in_order(&listing, page, page.rows()?, std::iter::empty());
-        }
         let mut walk = Walk::new(listing, &Index::plans(self.id()), filter.created, page)?;
         let slot = |id| schema::plan(self.id(), PlanId::from_bytes(id));
-        walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), Some).await
+        let is_listed = |plan: &Plan| filter.status.is_none_or(|status| plan.status == status);
+        let show = |plan| Some(plan).filter(is_listed);
+        walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), show).await
     }
 }
 
@@ -118,6 +116,7 @@ async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, St
     let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
     let version = plan_versions::create_version(tx, &plan, plan.version, &prices, agreed).await?;
     version.check_phases(&plan)?;
+    outbox::tell_of_catalogue(tx, [Body::PlanCreated { plan_id: id }]).await?;
     Ok(plan)
 }
 
@@ -139,6 +138,12 @@ async fn update_plan(
             name_plan(tx, external, after.id).await?;
         }
     }
+    if after == before {
+        return Ok(after);
+    }
     tx.put(&schema::plan(tx.account, after.id), &after)?;
+    let previous_attributes = previous_attributes(&before, &after);
+    let edited = Body::PlanEdited { plan_id: after.id, previous_attributes };
+    outbox::tell_of_catalogue(tx, [edited]).await?;
     Ok(after)
 }

@@ -2,11 +2,12 @@
 
 use crate::{
     Currency, Error, IdOr, ListFilter, Page, PageRequest, PriceId,
+    customer::AttributeValue,
     engine::{
         Account, Call,
         commands::credits,
         kernel::{Op, Stop, Transaction, boxed},
-        rows,
+        rows::{self, outbox},
         time::metering,
     },
     price::{
@@ -15,6 +16,7 @@ use crate::{
     },
     schema::{self, Index, Nothing, PriceAlias},
     subscription::SubscriptionEntry,
+    webhook::Body,
 };
 
 impl Account {
@@ -215,7 +217,15 @@ async fn update_price(
     id: &IdOr<PriceId>,
     update: &PriceUpdate,
 ) -> Result<Price, Stop> {
-    let price = update.clone().decide(rows::prices::price(tx, id).await?)?;
+    let before = rows::prices::price(tx, id).await?;
+    let price = update.clone().decide(before.clone())?;
+    if price == before {
+        return Ok(price);
+    }
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, price.id), &price)?;
+    let metadata = AttributeValue::Metadata(before.metadata);
+    let previous_attributes = [("metadata".to_owned(), metadata)].into();
+    let edited = Body::PriceEdited { price_id: price.id, previous_attributes };
+    outbox::tell_of_catalogue(tx, [edited]).await?;
     Ok(price)
 }

@@ -244,6 +244,7 @@ pub(super) async fn create_subscription(
         Some(plan) => Some(rows::plans::plan(tx, plan).await?),
         None => None,
     };
+    plan.as_ref().map_or(Ok(()), Plan::check_active)?;
     let currency = plan.as_ref().map(|plan| plan.currency).or(new.currency);
     let currency = currency.ok_or_else(|| Error::invalid("currency", "is missing"))?;
     current::current_head(tx, customer.id).await?;

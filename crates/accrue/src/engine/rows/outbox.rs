@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, MessageId, Timestamp,
     account::AccountEntry,
     backfill::Backfill,
-    engine::kernel::Transaction,
+    engine::{kernel::Transaction, rows::account},
     schema::{self, CustomerHead, OutboxEntry},
     webhook::{Body, Place, Queue},
 };
@@ -50,6 +50,22 @@ pub(in crate::engine) fn tell_of_account(
 ) -> Result<(), Error> {
     entry.messages = entry.messages.saturating_add(1);
     tell_at(tx, Place { queue: Queue::Account, number: entry.messages }, tx.now, body)
+}
+
+/// Writes messages about plans and prices, among those about the account as a whole: all that one commit tells.
+pub(in crate::engine) async fn tell_of_catalogue(
+    tx: &mut Transaction<'_>,
+    bodies: impl IntoIterator<Item = Body>,
+) -> Result<(), Error> {
+    let mut entry = AccountEntry::clone(&*account::account_entry(tx).await?);
+    let before = entry.messages;
+    for body in bodies {
+        tell_of_account(tx, &mut entry, body)?;
+    }
+    match entry.messages == before {
+        true => Ok(()),
+        false => account::save(tx, &entry).await,
+    }
 }
 
 pub(in crate::engine) fn tell_at(

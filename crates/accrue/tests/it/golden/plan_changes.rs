@@ -1,14 +1,21 @@
 use accrue::{
+    MetadataUpdate,
     metric::Metric,
-    plan::{MigrationTiming, NewMigration, NewPlanVersion},
-    price::{Adjustment, FilterOperator, FilterValues, NewAdjustment, PriceClass, PriceFilter},
+    plan::{
+        DefaultVersion, MigrationTiming, NewMigration, NewPlan, NewPlanVersion, PlanStatus,
+        PlanUpdate,
+    },
+    price::{
+        Adjustment, FilterOperator, FilterValues, NewAdjustment, PriceClass, PriceFilter,
+        PriceUpdate,
+    },
     subscription::{
         BillingCycleAlignment, IntervalChanges, NewAdjustmentInterval, NewSubscription, PlanChange,
         PlanChangeTiming,
     },
 };
 
-use crate::support::fixture::{Fixture, number, run};
+use crate::support::fixture::{Fixture, name, number, run, usd};
 
 /// A subscription whose plan has changed, another whose plan will, with an adjustment of its own, a third that is
 /// on another version of its plan, and a fourth that a migration is to move to it.
@@ -53,4 +60,19 @@ pub(super) fn change(fixture: &Fixture, sum: &Metric) {
         ..NewMigration::to(version)
     };
     run(fixture.account.migrate_plan(one.id, migration)).unwrap();
+}
+
+/// A plan that is a draft, and one that is archived, whose default version is its second.
+pub(super) fn edit(fixture: &Fixture) {
+    let draft = NewPlan { is_draft: true, ..NewPlan::new(name("Soon"), usd()) };
+    run(fixture.account.create_plan(draft)).unwrap();
+    let plan = fixture.priced_plan([fixture.advance_fee("1").into()]);
+    let default = DefaultVersion::Replace;
+    let version = NewPlanVersion { default, ..NewPlanVersion::new([]) };
+    run(fixture.account.create_plan_version(plan.id, version)).unwrap();
+    let update = PlanUpdate { status: Some(PlanStatus::Archived), ..PlanUpdate::default() };
+    run(fixture.account.update_plan(plan.id, update)).unwrap();
+    let metadata = MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into());
+    let price = fixture.prices_of(&plan)[0];
+    run(fixture.account.update_price(price, PriceUpdate { metadata })).unwrap();
 }

@@ -134,9 +134,19 @@ impl Fixture {
         block_on(self.account.list_messages(&page)).unwrap().data
     }
 
-    /// Reads and acknowledges every message that waits.
+    /// Reads and acknowledges every message that waits, but for those about plans and prices.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        let messages = self.waiting(1_000);
+        self.taken(|body| body.plan_id().is_none() && body.price_id().is_none())
+    }
+
+    /// Reads and acknowledges every message about plans and prices that waits.
+    pub(crate) fn messages_of_catalogue(&self) -> Vec<Message> {
+        self.taken(|body| body.plan_id().is_some() || body.price_id().is_some())
+    }
+
+    fn taken(&self, is_taken: impl Fn(&Body) -> bool) -> Vec<Message> {
+        let mut messages = self.waiting(1_000);
+        messages.retain(|message| is_taken(&message.body));
         let places = messages.iter().map(|message| message.place);
         block_on(self.account.acknowledge(places).into_future()).unwrap();
         messages
