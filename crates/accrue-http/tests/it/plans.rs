@@ -171,7 +171,7 @@ fn wire_6_3_plans_are_listed_by_status_and_time() {
 }
 
 #[test]
-fn wire_5_1_a_version_is_made_from_the_latest_one() {
+fn subscriptions_5_2_1_and_2_a_version_is_made_from_the_latest_one() {
     let host = Host::new();
     let item_id = item(&host);
     let plan = plan(&host, "pro", &[fee(&item_id, "a", "1"), fee(&item_id, "b", "2")]);

@@ -75,7 +75,7 @@ fn invoicing_16_3_a_customer_is_found_by_its_external_id() {
 }
 
 #[test]
-fn subscriptions_10_3_a_new_session_ends_the_others_unless_they_are_to_go_on() {
+fn subscriptions_10_3_2_a_new_session_ends_the_others_unless_they_are_to_go_on() {
     let doors = Doors::new();
     let first = doors.open(json!({"expires_in_minutes": 90}));
     doors.set("2026-03-10T12:20:00Z");
@@ -139,7 +139,7 @@ fn invoicing_16_3_what_is_asked_for_is_bounded() {
 }
 
 #[test]
-fn subscriptions_10_3_a_deleted_customer_is_let_in_no_more() {
+fn subscriptions_10_3_5_a_deleted_customer_is_let_in_no_more() {
     let doors = Doors::new();
     let session = doors.open(json!({}));
     let path = format!("/v1/customers/{}", doors.customer["id"].as_str().unwrap());

@@ -58,7 +58,7 @@ fn deliver(host: &Host, answer: StatusCode) -> Vec<(HeaderMap, Bytes)> {
 }
 
 #[test]
-fn subscriptions_10_1_an_endpoint_is_created_with_a_secret_that_is_shown_once() {
+fn subscriptions_10_1_7_an_endpoint_is_created_with_a_secret_that_is_shown_once() {
     let host = host();
     let body = json!({
         "url": "https://hooks.example.com/billing", "enabled_event_types": ["subscription.ended"],
@@ -85,7 +85,7 @@ fn subscriptions_10_1_an_endpoint_is_created_with_a_secret_that_is_shown_once() 
 }
 
 #[test]
-fn subscriptions_10_1_an_endpoint_is_changed_disabled_enabled_and_deleted() {
+fn subscriptions_10_1_5_and_6_an_endpoint_is_changed_disabled_enabled_and_deleted() {
     let host = host();
     let created = create(&host, json!({"url": "https://one.example.com"}));
     assert_eq!(created["enabled_event_types"], json!(null));
@@ -114,7 +114,7 @@ fn subscriptions_10_1_an_endpoint_is_changed_disabled_enabled_and_deleted() {
 }
 
 #[test]
-fn subscriptions_10_1_what_is_wrong_with_an_endpoint() {
+fn subscriptions_10_1_1_to_3_what_is_wrong_with_an_endpoint() {
     let host = host();
     for (body, pointer) in [
         (json!({}), "/url"),
@@ -154,7 +154,7 @@ fn subscriptions_10_1_what_is_wrong_with_an_endpoint() {
 }
 
 #[test]
-fn subscriptions_10_2_a_message_is_delivered_and_listed() {
+fn subscriptions_10_2_2_and_4_a_message_is_delivered_and_listed() {
     let host = host();
     create(&host, json!({"url": "https://one.example.com/hook"}));
     customer(&host, "ada");
@@ -185,7 +185,7 @@ fn subscriptions_10_2_a_message_is_delivered_and_listed() {
 }
 
 #[test]
-fn subscriptions_10_2_messages_are_found_by_their_delivery_type_and_time() {
+fn subscriptions_10_2_1_and_3_messages_are_found_by_their_delivery_type_and_time() {
     let host = host();
     create(&host, json!({"url": "https://one.example.com/hook"}));
     customer(&host, "ada");

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subscriptions_10_1_https_to_a_public_host() {
+    fn subscriptions_10_1_1_https_to_a_public_host() {
         for url in [
             "https://hooks.example.com/billing?a=b%20c",
             "https://HOOKS.example.com:8443",

@@ -71,7 +71,7 @@ impl Invoiced {
     }
 
     /// What the invoice of April 2026 shows, with the usage of a price where there is one.
-    fn april(&self, used: &str) -> Invoice {
+    pub(crate) fn april(&self, used: &str) -> Invoice {
         let Self { fixture, .. } = self;
         fixture.set("2026-04-01T00:00:00Z");
         let subscription = self.subscribe("2026-04-01T00:00:00Z");

@@ -107,7 +107,7 @@ impl Allocated {
 }
 
 #[test]
-fn subscriptions_9_3_credits_are_given_with_each_cadence_and_invoiced() {
+fn subscriptions_9_3_1_and_6_to_8_credits_are_given_with_each_cadence_and_invoiced() {
     let of = Allocated::new();
     let fixture = of.fixture();
     let subscription = of.subscribe(APRIL, allocation());

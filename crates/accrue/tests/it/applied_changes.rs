@@ -104,7 +104,7 @@ fn subscriptions_4_5_what_is_shown_follows_the_status() {
 }
 
 #[test]
-fn subscriptions_4_6_words_and_dates_are_decided_anew() {
+fn subscriptions_4_6_1_and_2_words_and_dates_are_decided_anew() {
     let check = |when: ChangeTiming, applied: &str, expect: &str| {
         let seats = seats();
         let fixture = seats.fixture();

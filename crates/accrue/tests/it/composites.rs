@@ -79,6 +79,28 @@ fn subscriptions_9_4_6_a_percentage_counts_as_usage_comes_and_its_minimum_at_the
 }
 
 #[test]
+fn subscriptions_9_4_1_to_3_the_examples_of_both_models() {
+    let of_april = |composite: &dyn Fn(&Fixture) -> NewPrice, base: &str| {
+        let invoiced = invoiced_with(|fixture, metric| {
+            vec![composite(fixture), fixture.usage_at("1", metric)]
+        });
+        let invoice = invoiced.april(base);
+        let subtotals: Vec<_> =
+            invoice.lines.iter().map(|line| line.subtotal.to_string()).collect();
+        subtotals.first().cloned().filter(|_| subtotals.len() > 1)
+    };
+    let bounds = [Some("20.00"), Some("200.00")];
+    let twentieth = |fixture: &Fixture| percent(fixture, Cadence::Monthly, "0.05", bounds);
+    for (base, expect) in [("100", "20"), ("1000", "50"), ("10000", "200")] {
+        assert_eq!(of_april(&twentieth, base).as_deref(), Some(expect), "of {base}");
+    }
+    let at_least = |fixture: &Fixture| minimum(fixture, "80.00");
+    for (base, expect) in [("65", "15"), ("90", "0")] {
+        assert_eq!(of_april(&at_least, base).as_deref(), Some(expect), "of {base}");
+    }
+}
+
+#[test]
 fn price_models_1_5_minimums_of_composites_fire_when_the_period_ends() {
     let lacking = priced(|fixture, metric| {
         let bounds = [Some("5"), None];
@@ -214,7 +236,7 @@ fn a_composite_of_longer_periods_sees_each_one_that_ends_within_its_own() {
 }
 
 #[test]
-fn a_change_of_plan_cuts_composites_and_prorates_their_minimum() {
+fn subscriptions_9_4_4_a_change_of_plan_cuts_composites_and_prorates_their_minimum() {
     let changed = changed(|fixture, metric| {
         let bounds = [Some("31"), None];
         vec![fixture.usage_at("2", metric), percent(fixture, Cadence::Monthly, "0.1", bounds)]
@@ -274,7 +296,7 @@ fn subscriptions_2_3_intervals_of_composites_begin_and_end() {
 }
 
 #[test]
-fn what_composites_cannot_be_is_refused() {
+fn subscriptions_9_4_7_what_composites_cannot_be_is_refused() {
     let tenth = tenth();
     let (fixture, account) = (&tenth.fixture, &tenth.fixture.account);
     let new = || percent(fixture, Cadence::Monthly, "0.1", [None, None]);

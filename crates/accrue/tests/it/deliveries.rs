@@ -212,7 +212,7 @@ fn subscriptions_10_2_attempts_follow_the_schedule_and_end() {
 }
 
 #[test]
-fn subscriptions_10_2_a_message_is_delivered_once_every_endpoint_has_taken_it() {
+fn subscriptions_10_2_3_a_message_is_delivered_once_every_endpoint_has_taken_it() {
     let fixture = Fixture::new();
     let one = fixture.endpoint("one");
     fixture.endpoint("other");
@@ -267,7 +267,7 @@ fn subscriptions_10_2_messages_are_listed_by_type_and_time() {
 }
 
 #[test]
-fn subscriptions_10_2_messages_are_kept_for_30_days() {
+fn subscriptions_10_2_5_messages_are_kept_for_30_days() {
     let fixture = Fixture::new();
     fixture.endpoint("one");
     fixture.strict_endpoint("strict");

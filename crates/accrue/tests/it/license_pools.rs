@@ -276,6 +276,20 @@ fn subscriptions_7_4_8_a_pool_is_full_again_with_each_period_and_does_not_roll_o
 }
 
 #[test]
+fn subscriptions_7_4_13_a_pool_is_no_entry_of_a_ledger_and_none_of_the_customers_credits() {
+    let of = pooled(false);
+    of.give(of.between("alice", "2026-03-01", ""));
+    of.take([calls("alice", "2026-03-10T03:00:00Z", "20")]);
+    let account = &of.fixture.account;
+    let page = accrue::PageRequest::first_of_ledger(1_000).unwrap();
+    let (ledger, any) = (unit(CREDITS), accrue::credit::LedgerFilter::default());
+    let entries = account.list_ledger_entries(of.customer(), &ledger, &any, &page);
+    assert_eq!(block_on(entries).unwrap().data, []);
+    let balance = block_on(account.credit_balance(of.customer(), &ledger)).unwrap();
+    assert_eq!((balance.balance, of.cost()), (None, "0".to_owned()));
+}
+
+#[test]
 fn subscriptions_7_4_8_a_pool_ends_with_the_license_and_another_license_has_its_own() {
     let of = pooled(false);
     of.give_credits("1000");
@@ -294,7 +308,7 @@ fn subscriptions_7_4_8_a_pool_ends_with_the_license_and_another_license_has_its_
 }
 
 #[test]
-fn subscriptions_7_4_12_a_message_with_each_period_tells_of_full_pools() {
+fn subscriptions_7_4_12_and_7_6_5_a_message_with_each_period_tells_of_full_pools() {
     let of = pooled(false);
     let told = || -> Vec<_> {
         let messages = of.fixture.drain().into_iter();

@@ -125,7 +125,7 @@ fn subscriptions_7_4_example_what_licenses_have_used() {
 }
 
 #[test]
-fn subscriptions_7_5_3_rows_by_day_and_by_license_and_day() {
+fn subscriptions_7_5_3_and_6_rows_by_day_and_by_license_and_day() {
     let of = Licensed::march();
     let by_day = of.rows("2026-03-29", "2026-04-01", LicenseGrouping::Day);
     let expected = ["2026-03-29 all 0 0 0", "2026-03-30 all 30 30 0", "2026-03-31 all 130 130 0"];

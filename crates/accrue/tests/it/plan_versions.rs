@@ -25,7 +25,7 @@ fn a_plan_begins_with_the_prices_of_its_first_version() {
 }
 
 #[test]
-fn a_new_version_keeps_the_prices_that_it_names() {
+fn subscriptions_5_2_3_a_new_version_keeps_the_prices_that_it_names() {
     let fixture = Fixture::new();
     let metric = fixture.metric(COUNT);
     let mut seats = fixture.fee(Cadence::Monthly);
@@ -50,7 +50,7 @@ fn a_new_version_keeps_the_prices_that_it_names() {
 }
 
 #[test]
-fn the_default_version_changes_only_where_that_is_asked_for() {
+fn subscriptions_5_2_5_and_6_the_default_version_changes_only_where_that_is_asked_for() {
     let fixture = Fixture::new();
     let mut new = NewPlan::new(name("plan"), usd());
     new.external_plan_id = Some(external("pro"));
@@ -68,6 +68,10 @@ fn the_default_version_changes_only_where_that_is_asked_for() {
     assert_eq!((create(DefaultVersion::Keep), default()), (4, 2), "one above the highest");
     let subscription = fixture.subscribe(fixture.customer("ada").id, &plan);
     assert_eq!(subscription.plan_version, SECOND);
+    assert_eq!((create(DefaultVersion::Replace), default()), (5, 5));
+    fixture.tick_at("2026-09-01T00:00:00Z");
+    let found = block_on(fixture.account.fetch_subscription(subscription.id)).unwrap();
+    assert_eq!(found.plan_version, SECOND, "it stays on the version that it was created on");
 }
 
 #[test]

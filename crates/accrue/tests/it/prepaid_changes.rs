@@ -55,7 +55,7 @@ fn standing(invoiced: &Invoiced) -> (Vec<String>, String) {
 
 /// The example: 100.00 and 13.50 of tax.
 #[test]
-fn subscriptions_4_6_the_example_of_what_was_paid() {
+fn subscriptions_4_6_5_the_example_of_what_was_paid() {
     let check = |collected: Option<&str>, is_paid: bool, invoice: &str, balance: &str| {
         let invoiced = taxed(|fixture, _| vec![fixture.advance_fee("100")]);
         let fixture = &invoiced.fixture;
@@ -106,7 +106,7 @@ fn invoicing_12_3_one_transaction_is_of_what_was_collected() {
 }
 
 #[test]
-fn subscriptions_4_6_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid() {
+fn subscriptions_4_6_4_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid() {
     let check = |before: BalanceDirection, is_paid: bool, due: &str, balance: &str| {
         let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
         invoiced.fixture.set(JUNE);
@@ -123,7 +123,7 @@ fn subscriptions_4_6_a_balance_of_before_pays_for_nothing_that_is_marked_as_paid
 }
 
 #[test]
-fn subscriptions_4_6_a_negative_balance_is_added_to_the_next_invoice() {
+fn subscriptions_4_6_6_a_negative_balance_is_added_to_the_next_invoice() {
     let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
     let fixture = &invoiced.fixture;
     fixture.set(JUNE);
@@ -138,7 +138,7 @@ fn subscriptions_4_6_a_negative_balance_is_added_to_the_next_invoice() {
 }
 
 #[test]
-fn subscriptions_4_6_what_somebody_would_issue_is_issued_at_once_where_something_was_paid() {
+fn subscriptions_4_6_3_what_somebody_would_issue_is_issued_at_once_where_something_was_paid() {
     let check = |collected: Option<&str>, is_paid: bool, expect: &[&str], drafts: usize| {
         let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
         let fixture = &invoiced.fixture;
@@ -158,7 +158,7 @@ fn subscriptions_4_6_what_somebody_would_issue_is_issued_at_once_where_something
 }
 
 #[test]
-fn subscriptions_4_6_usage_is_not_paid_ahead() {
+fn subscriptions_4_6_3_usage_is_not_paid_ahead() {
     let invoiced = invoiced_with(|fixture, metric| {
         vec![fixture.usage_at("2", metric), fixture.advance_fee("100")]
     });

@@ -46,7 +46,7 @@ fn subscriptions_10_1_an_endpoint_is_sent_the_types_and_the_style_that_it_wants(
 }
 
 #[test]
-fn subscriptions_10_1_a_disabled_endpoint_is_sent_nothing_and_nothing_later() {
+fn subscriptions_10_1_4_a_disabled_endpoint_is_sent_nothing_and_nothing_later() {
     let fixture = Fixture::new();
     let one = fixture.endpoint("one");
     fixture.customer("ada");
@@ -83,7 +83,7 @@ fn subscriptions_10_1_what_waited_for_one_that_was_disabled_meanwhile_is_cancele
 }
 
 #[test]
-fn subscriptions_10_1_a_deleted_endpoint_is_sent_nothing() {
+fn subscriptions_10_1_6_a_deleted_endpoint_is_sent_nothing() {
     let fixture = Fixture::new();
     let one = fixture.strict_endpoint("one");
     fixture.customer("ada");
@@ -162,7 +162,7 @@ fn after_ten_failures_in_a_row_one_message_at_a_time_is_sent() {
 }
 
 #[test]
-fn subscriptions_10_1_twenty_endpoints_at_most_newest_first() {
+fn subscriptions_10_1_3_twenty_endpoints_at_most_newest_first() {
     let fixture = Fixture::new();
     for n in 0..limits::WEBHOOK_ENDPOINTS {
         fixture.endpoint(&format!("host{n}"));

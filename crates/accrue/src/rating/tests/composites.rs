@@ -236,7 +236,7 @@ proptest! {
 }
 
 #[test]
-fn subscriptions_9_4_composites_see_no_composites_and_no_other_currency() {
+fn subscriptions_9_4_5_composites_see_no_composites_and_no_other_currency() {
     let usage = |amount| {
         let model = Model::Unit(Unit::new(number(amount)));
         Charge::Usage { metric_id: METRIC, model }
