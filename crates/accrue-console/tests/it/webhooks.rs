@@ -326,7 +326,7 @@ fn the_type_of_a_message_breaks_where_its_words_end() {
     let page = message_page("{}");
     let (_, title) = page.split_once("<h1>").unwrap();
     let (title, _) = title.split_once("</h1>").unwrap();
-    assert_eq!(title, "customer.<wbr>created");
+    assert_eq!(title, "plan.<wbr>created");
 }
 
 #[test]

@@ -170,10 +170,8 @@ impl About {
             return Some(Self::Invoice(of));
         }
         if let Some(of) = &message.plan {
-            let of = match (body, style) {
-                (Body::PlanEdited { .. }, PayloadStyle::Expanded) => {
-                    APlan::Whole(Box::new(Plan::of(of, related)))
-                }
+            let of = match body {
+                Body::PlanEdited { .. } => APlan::Whole(Box::new(Plan::of(of, related))),
                 _ => APlan::Minified(PlanMinified::of(of.id, related)),
             };
             return Some(Self::Plan(of));
