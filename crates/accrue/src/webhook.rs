@@ -1,6 +1,7 @@
 //! Webhook messages, written in the commit that causes them.
 
 mod about;
+mod alerts;
 mod body;
 mod delivery;
 mod endpoint;

@@ -4,7 +4,7 @@ use super::PaymentTold;
 use crate::{
     BackfillId, CreditNoteId, Decimal, InvoiceId, LicenseTypeId, PlanId, PriceId, PricingUnit,
     SubscriptionId, Timeframe, Timestamp,
-    alert::{AlertDisabled, BalanceCrossed, Condition, Exceeded, GroupsExceeded, LicensesReached},
+    alert::{AlertDisabled, BalanceCrossed, Exceeded, GroupsExceeded, LicensesReached},
     credit::CreditBlock,
     customer::{PaymentMethod, PreviousAttributes},
     invoice::{BalanceTransaction, DunningSchedule, DunningStep, LinesEdit, SyncTold},
@@ -394,33 +394,6 @@ pub enum Body {
     },
 }
 
-impl From<GroupsExceeded> for Body {
-    fn from(exceeded: GroupsExceeded) -> Self {
-        if exceeded.alert.condition.is_on_licenses() {
-            return Self::LicenseBalanceThresholdReached(Box::new(LicensesReached::of(exceeded)));
-        }
-        Self::GroupedCostExceeded(Box::new(exceeded))
-    }
-}
-
-impl From<AlertDisabled> for Body {
-    fn from(disabled: AlertDisabled) -> Self {
-        Self::AlertDisabled(Box::new(disabled))
-    }
-}
-
-impl From<Exceeded> for Body {
-    fn from(exceeded: Exceeded) -> Self {
-        let exceeded = Box::new(exceeded);
-        match exceeded.alert.condition {
-            Condition::UsageExceeded { .. } => Self::UsageExceeded(exceeded),
-            Condition::CostExceeded { .. } => Self::CostExceeded(exceeded),
-            // An alert on a balance is judged on none of a subscription's values.
-            _ => Self::SpendExceeded(exceeded),
-        }
-    }
-}
-
 /// Pool of each license of a type: what it may use in a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -443,18 +416,6 @@ pub struct PlanVersionStep {
     pub new_plan_version: PlanVersion,
     /// Version until then.
     pub previous_plan_version: PlanVersion,
-}
-
-impl From<BalanceCrossed> for Body {
-    fn from(crossed: BalanceCrossed) -> Self {
-        let crossed = Box::new(crossed);
-        match crossed.alert.condition {
-            Condition::CreditBalanceDepleted { .. } => Self::CreditBalanceDepleted(crossed),
-            Condition::CreditBalanceRecovered { .. } => Self::CreditBalanceRecovered(crossed),
-            // No alert but those three is judged on a balance.
-            _ => Self::CreditBalanceDropped(crossed),
-        }
-    }
 }
 
 impl Body {
