@@ -473,3 +473,20 @@ fn an_event_costs_no_more_where_there_are_many_groups() {
         assert!(more_keys <= keys + 5, "{watches}: {keys}, {more_keys}");
     }
 }
+
+#[test]
+fn a_group_with_events_in_the_window_asks_for_no_row_of_the_directory() {
+    let grouped = grouped();
+    let store = Arc::new(Counting::on(Arc::clone(&grouped.fixture.store)));
+    let clock = grouped.fixture.clock.clone();
+    let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(9));
+    let account: Account = billing.account(AccountId::parse("acme").unwrap());
+    let ingest = |key: &str, of: &str| {
+        store.reset();
+        block_on(account.ingest([by(key, "1", Some(of))]).into_future()).unwrap();
+        (store.calls(), store.keys())
+    };
+    ingest("first", "user-1");
+    assert_eq!(ingest("known", "user-1"), (1, 0), "the commit alone");
+    assert_eq!(ingest("new", "user-2"), (2, 3), "its row, the count beside it, and its figures");
+}
