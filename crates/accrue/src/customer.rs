@@ -305,12 +305,20 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
             ("metadata", AttributeValue::Metadata(customer.metadata.clone())),
         ]
     };
-    let pairs = fields(before).into_iter().zip(fields(after));
-    let fields = pairs
-        .filter(|((_, before), (_, after))| before != after)
-        .map(|((name, before), _)| (name.to_owned(), before));
     // Where one has the name of a field of the engine, that one is told.
-    carried_before(&before.carried, &after.carried).chain(fields).collect()
+    carried_before(&before.carried, &after.carried)
+        .chain(changed(fields(before), fields(after)))
+        .collect()
+}
+
+/// Lists the fields that differ, of some in one order, as they were before.
+pub(crate) fn changed<const N: usize>(
+    before: [(&str, AttributeValue); N],
+    after: [(&str, AttributeValue); N],
+) -> impl Iterator<Item = (String, AttributeValue)> {
+    let pairs = before.into_iter().zip(after);
+    let differing = pairs.filter(|((_, before), (_, after))| before != after);
+    differing.map(|((name, before), _)| (name.to_owned(), before))
 }
 
 /// Lists the fields that the engine has no use for and that differ, as they were before.

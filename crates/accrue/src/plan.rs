@@ -27,7 +27,7 @@ pub use crate::price::PhaseOrder;
 use crate::{
     Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,
     Name, Patch, PlanId, Timestamp,
-    customer::{AttributeValue, PreviousAttributes},
+    customer::{AttributeValue, PreviousAttributes, changed},
     metadata,
     price::NewAdjustment,
 };
@@ -150,17 +150,12 @@ pub struct NewPlan {
     /// Its description.
     pub description: Option<Description>,
     /// True for one that is not ready: it can be subscribed to once an [update](PlanUpdate::status) makes it active.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_draft: bool,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
     pub carried: Carried,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
-const fn is_false(of: &bool) -> bool {
-    !*of
 }
 
 impl NewPlan {
@@ -282,7 +277,5 @@ pub(crate) fn previous_attributes(before: &Plan, after: &Plan) -> PreviousAttrib
             ("metadata", AttributeValue::Metadata(plan.metadata.clone())),
         ]
     };
-    let pairs = fields(before).into_iter().zip(fields(after));
-    let changed = pairs.filter(|((_, before), (_, after))| before != after);
-    changed.map(|((name, before), _)| (name.to_owned(), before)).collect()
+    changed(fields(before), fields(after)).collect()
 }

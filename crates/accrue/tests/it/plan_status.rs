@@ -66,7 +66,7 @@ fn subscriptions_5_2_7_a_draft_or_archived_plan_takes_no_subscription() {
     run(fixture.account.schedule_plan_change(subscription.id, same)).unwrap();
 
     // Nobody comes from another plan.
-    let other = fixture.set_status(&fixture.plan(), PlanStatus::Active);
+    let other = fixture.plan();
     let subscription = fixture.subscribe(ada.id, &other);
     let change = PlanChange::immediate(archived.id);
     let call = fixture.account.schedule_plan_change(subscription.id, change);

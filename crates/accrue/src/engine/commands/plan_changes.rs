@@ -29,7 +29,7 @@ impl Account {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the date is behind the end of the
     /// subscription, or there is no such day to begin billing cycles on;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the date is before the current billing
-    /// period, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), an
+    /// period, another plan is a draft or archived, the plan is invoiced in another currency, the coupon [cannot be redeemed](Self::redeem_coupon), an
     /// adjustment cannot be over its prices, or a customer whose usage is to count is neither the subscriber nor one of
     /// its children; for the prices of the version those of
     /// [`create_subscription`](Self::create_subscription);

@@ -40,7 +40,7 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
-    /// starts, the customer is invoiced in another currency or has 200 subscriptions, the coupon [cannot be
+    /// starts, the plan is a draft or archived, the customer is invoiced in another currency or has 200 subscriptions, the coupon [cannot be
     /// redeemed](Self::redeem_coupon), a price that is removed or replaced is none of the plan version, one
     /// that is added by its id is no add-on, a quantity is given for usage, or an adjustment cannot be over its
     /// prices; where a price or an adjustment that is added is not within the subscription; and where a customer whose
