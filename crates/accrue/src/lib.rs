@@ -68,6 +68,7 @@
 //! let messages = account.list_messages(&waiting).await?.data;
 //! let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
 //! assert_eq!(types, [
+//!     "plan.created",
 //!     "customer.created",
 //!     "subscription.created",
 //!     "subscription.started",
