@@ -41,7 +41,10 @@ fn main() -> Outcome<()> {
     }
     block_on(Side::measure(&mut sides, BEFORE))?;
     for (sides, row) in sides.chunks_mut(2).zip(&rows) {
-        sides.iter_mut().for_each(|side| side.regions.truncate(row.regions_of_batch * CUSTOMERS));
+        for side in sides {
+            side.regions.truncate(row.regions_of_batch * CUSTOMERS);
+            side.clock.advance(row.later);
+        }
     }
     let took = block_on(Side::measure(&mut sides, rounds))?;
     println!("{backend}, batches of {SIDE_BATCH} events of {CUSTOMERS} customers");
@@ -71,13 +74,16 @@ struct Row {
     regions: usize,
     /// Number of those that the events are in that are measured.
     regions_of_batch: usize,
+    /// How much later it is when it counts.
+    later: Duration,
 }
 
 fn rows() -> Outcome<Vec<Row>> {
     let unit = || Ok::<_, accrue::DecimalError>(Model::Unit(Unit::new(Decimal::parse("0.01")?)));
     let of = |name, model| {
         let composites = Vec::new();
-        Row { name, model, composites, regions: 10, regions_of_batch: 10 }
+        let later = Duration::from_secs(3_600);
+        Row { name, model, composites, regions: 10, regions_of_batch: 10, later }
     };
     let written = |text: &str| WrittenDecimal::parse(text);
     let region = || PropertyName::parse("region");
@@ -141,6 +147,11 @@ fn rows() -> Outcome<Vec<Row>> {
         ),
         of("grouped_tiered, ten groups", grouped()?),
         Row { regions: 1_000, ..of("grouped_tiered, ten of 1,000 groups", grouped()?) },
+        Row {
+            regions: 1_000,
+            later: Duration::ZERO,
+            ..of("grouped_tiered, ten of 1,000, all at once", grouped()?)
+        },
         Row {
             regions: 1_000,
             regions_of_batch: 1_000,

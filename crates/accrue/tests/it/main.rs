@@ -107,6 +107,7 @@ mod messages;
 mod migrations;
 mod moved_subscriptions;
 mod one_off;
+mod open_group_reads;
 mod open_groups;
 mod open_usage;
 mod overage_rates;

@@ -1,10 +1,7 @@
 //! Prices by groups that are not known beforehand: costs, alerts, credits, corrections and the invoice.
 
-use std::sync::Arc;
-
 use accrue::{
-    Account, AccountId, Billing, Carried, Decimal, Error, PropertyName, SeededEntropy,
-    WrittenDecimal,
+    Carried, Decimal, Error, PropertyName, WrittenDecimal,
     cost::{CostQuery, EvaluationEntry, PriceEvaluations},
     limits,
     metric::Metric,
@@ -22,7 +19,6 @@ use crate::{
     dimensional_price_groups::new_group,
     invoices::{SETTLED, invoiced_with},
     support::{
-        counting::Counting,
         credited::CREDITS,
         fixture::{Fixture, NOON, at, block_on, event, external, number, run},
         priced::{Priced, between, cost_alert, priced, unit},
@@ -56,12 +52,12 @@ fn price(fixture: &Fixture, metric: &Metric) -> NewPrice {
     of_model(fixture, metric, by_user())
 }
 
-fn grouped() -> Priced {
+pub(crate) fn grouped() -> Priced {
     priced(|fixture, metric| [price(fixture, metric)])
 }
 
 /// An event of `ada` by a user, or by none.
-fn by(key: &str, n: &str, of: Option<&str>) -> Event {
+pub(crate) fn by(key: &str, n: &str, of: Option<&str>) -> Event {
     let mut event = event("ada", key, at(NOON), n);
     let known = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
     event.properties = known.chain(of.map(|of| (user(), of.into()))).collect();
@@ -472,21 +468,4 @@ fn an_event_costs_no_more_where_there_are_many_groups() {
         assert_eq!(calls, more_calls, "{watches}");
         assert!(more_keys <= keys + 5, "{watches}: {keys}, {more_keys}");
     }
-}
-
-#[test]
-fn a_group_with_events_in_the_window_asks_for_no_row_of_the_directory() {
-    let grouped = grouped();
-    let store = Arc::new(Counting::on(Arc::clone(&grouped.fixture.store)));
-    let clock = grouped.fixture.clock.clone();
-    let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(9));
-    let account: Account = billing.account(AccountId::parse("acme").unwrap());
-    let ingest = |key: &str, of: &str| {
-        store.reset();
-        block_on(account.ingest([by(key, "1", Some(of))]).into_future()).unwrap();
-        (store.calls(), store.keys())
-    };
-    ingest("first", "user-1");
-    assert_eq!(ingest("known", "user-1"), (1, 0), "the commit alone");
-    assert_eq!(ingest("new", "user-2"), (2, 3), "its row, the count beside it, and its figures");
 }

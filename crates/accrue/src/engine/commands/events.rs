@@ -126,6 +126,7 @@ impl Command for Ingest {
             share.find_slots(tx).await?;
         }
         figures::fetch(tx, &shares).await?;
+        figures::fetch_groups(tx, &shares).await?;
         figures::fetch_ledgers(tx, &shares).await?;
         let mut beyond = Vec::new();
         for share in &shares {

@@ -15,15 +15,20 @@ use crate::{
     usage::{Aggregate, BucketSlot, Total, Window},
 };
 
+/// Tells whether the figures of a window lie in rows: it is not open, and would not begin.
+pub(super) fn has_rows(head: &CustomerHead, (window, slot): (Window, BucketSlot)) -> bool {
+    head.usage.window(window, slot).is_none() && !head.begins_window(window)
+}
+
 /// Names the rows of some cells: none where the window is open, or would begin.
 pub(in crate::engine) fn bucket_keys<'c>(
     account: &AccountId,
     head: &CustomerHead,
     customer: CustomerId,
-    (window, slot): (Window, BucketSlot),
+    of @ (window, slot): (Window, BucketSlot),
     cells: impl IntoIterator<Item = &'c CellId>,
 ) -> Vec<Key> {
-    if head.usage.window(window, slot).is_some() || head.begins_window(window) {
+    if !has_rows(head, of) {
         return Vec::new();
     }
     let key = |cell: &CellId| schema::bucket(account, customer, *cell, window, slot).key().clone();

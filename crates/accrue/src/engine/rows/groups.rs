@@ -10,7 +10,10 @@ mod tests;
 
 use crate::{
     CustomerId, Error, Timeframe,
-    engine::{kernel::Transaction, rows::metrics},
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::metrics,
+    },
     limits,
     meter::{CellHash, Meter, MeterId, Values},
     schema::{self, CustomerHead, GroupCount, GroupEntry},
@@ -41,6 +44,10 @@ pub(in crate::engine) async fn save_groups(
         return Ok(());
     }
     let guard = tx.guard::<CustomerHead>(customer).await?;
+    let keys =
+        groups.keys().flat_map(|(meter, weeks, id)| group_keys(tx, customer, *meter, *weeks, *id));
+    let keys: Vec<_> = keys.collect();
+    Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let slot = |(meter, weeks, id): &(MeterId, FourWeeks, CellHash)| {
         schema::group(tx.account, customer, *meter, *weeks, *id)
     };

@@ -57,13 +57,28 @@ impl TallyPlaces {
         }
     }
 
+    /// Names the rows of the groups that may be new: those with a bucket of which that is so.
+    fn group_keys(
+        &self,
+        tx: &Transaction<'_>,
+        customer: CustomerId,
+        may_be_new: impl Fn(&(Window, CellId)) -> bool,
+    ) -> Vec<Key> {
+        let new = self.groups.iter().filter(|(_, buckets)| buckets.iter().any(&may_be_new));
+        new.flat_map(|((meter, weeks, group), _)| {
+            groups::group_keys(tx, customer, *meter, *weeks, *group)
+        })
+        .collect()
+    }
+
     /// Tells whether something is added to a cell.
     pub(in crate::engine) fn has(&self, cell: CellId) -> bool {
         self.buckets.values().any(|cells| cells.contains(&cell))
     }
 }
 
-/// Names the rows that are added to at some places.
+/// Names the rows that are added to at some places. Of groups those that have nothing in a window that is open, or
+/// would begin: where a group has something it is written already.
 pub(in crate::engine) fn tally_keys(
     tx: &Transaction<'_>,
     head: &CustomerHead,
@@ -73,16 +88,12 @@ pub(in crate::engine) fn tally_keys(
     indexed: Indexed,
 ) -> Vec<Key> {
     let account = tx.account;
-    let mut keys = Vec::new();
-    let is_open = |(window, cell): &(Window, CellId)| {
-        let open = head.usage.window(*window, bucket_slots.of(*window));
-        open.is_some_and(|total| total.of(*cell).is_some())
-    };
-    // A group with something in each of its buckets is written already.
-    let new = places.groups.iter().filter(|(_, buckets)| !buckets.iter().all(is_open));
-    for ((meter, weeks, group), _) in new {
-        keys.extend(groups::group_keys(tx, customer, *meter, *weeks, *group));
-    }
+    let mut keys = places.group_keys(tx, customer, |(window, cell)| {
+        match head.usage.window(*window, bucket_slots.of(*window)) {
+            Some(open) => open.of(*cell).is_none(),
+            None => head.begins_window(*window),
+        }
+    });
     for (window, cells) in &places.buckets {
         let of = (*window, bucket_slots.of(*window));
         keys.extend(buckets::bucket_keys(account, head, customer, of, cells));
@@ -97,6 +108,21 @@ pub(in crate::engine) fn tally_keys(
         }
     }
     keys
+}
+
+/// Names the rows of groups that have nothing in a window that is closed, whose rows were fetched.
+pub(in crate::engine) fn closed_group_keys(
+    tx: &Transaction<'_>,
+    head: &CustomerHead,
+    customer: CustomerId,
+    bucket_slots: &BucketSlots,
+    places: &TallyPlaces,
+) -> Vec<Key> {
+    places.group_keys(tx, customer, |(window, cell)| {
+        let of @ (window, slot) = (*window, bucket_slots.of(*window));
+        let bucket = schema::bucket(tx.account, customer, *cell, window, slot);
+        buckets::has_rows(head, of) && !tx.was_there(&bucket)
+    })
 }
 
 /// Loads what is added to at some places. The rows were fetched.

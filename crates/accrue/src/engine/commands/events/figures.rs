@@ -459,6 +459,22 @@ pub(super) async fn fetch(tx: &mut Transaction<'_>, shares: &[Share<'_>]) -> Res
     rows.fetch(tx).await
 }
 
+/// Reads the rows of the groups that may be new, as the rows show that were fetched.
+pub(super) async fn fetch_groups(
+    tx: &mut Transaction<'_>,
+    shares: &[Share<'_>],
+) -> Result<(), Error> {
+    let mut rows = Rows::default();
+    for Member { customer_id: id, places, bucket_slots, .. } in
+        shares.iter().flat_map(|of| &of.members)
+    {
+        let head = tx.guard::<CustomerHead>(*id).await?.head(tx)?;
+        let keys = tallies::closed_group_keys(tx, &head, *id, bucket_slots, places);
+        rows.add(tx, *id, keys).await?;
+    }
+    rows.fetch(tx).await
+}
+
 /// Reads the ledgers that events draw on, in as few calls of the store as for one.
 pub(super) async fn fetch_ledgers(
     tx: &mut Transaction<'_>,
