@@ -2,14 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use accrue::{Account, AccountId, Billing, SeededEntropy, store::MemoryStore, usage::Event};
+use accrue::{Account, AccountId, Billing, Decimal, SeededEntropy, usage::Event};
 
 use crate::{
-    open_groups::{by, grouped},
+    open_groups::{by, grouped, of_groups},
     support::{
         counting::Counting,
         fixture::{NOON, at, block_on, external},
-        priced::Priced,
+        priced::{Priced, cost_alert},
     },
 };
 
@@ -18,7 +18,7 @@ const WINDOWS: [&str; 3] = [NOON, "2026-03-10T12:15:00Z", "2026-03-10T12:30:00Z"
 
 /// A handle of its own on a store whose calls are counted.
 struct Counted {
-    store: Arc<Counting<Arc<MemoryStore>>>,
+    store: Arc<Counting>,
     account: Account,
     events: u64,
 }
@@ -72,4 +72,26 @@ fn groups_in_a_window_that_is_closed_ask_for_rows_of_the_directory_where_they_ha
     assert_eq!(one, (3, 4), "its bucket and its figures, then its row and the count");
     let both = counted.ingest(&["ada", "bob"], "user-3", NOON);
     assert_eq!(both, (3, 8), "for both of them in as many calls");
+}
+
+#[test]
+fn an_event_costs_no_more_where_there_are_many_groups() {
+    let asked = |groups: u64, watches: bool| {
+        let grouped = grouped();
+        if watches {
+            grouped.alert(cost_alert(&["100000"]));
+        }
+        grouped.ingest(&of_groups(0..groups)).unwrap();
+        let mut counted = Counted::of(&grouped);
+        let [new, known] = ["new", "user-1"].map(|user| counted.ingest(&["ada"], user, NOON));
+        let expect = Decimal::from(groups + 2) * Decimal::from(2);
+        assert_eq!(grouped.cost().subtotal, expect);
+        (new.0 + known.0, new.1 + known.1)
+    };
+    for watches in [false, true] {
+        // The row of a customer keeps few groups open, and guesses a bounded number of rows.
+        let [(calls, keys), (more_calls, more_keys)] = [300, 900].map(|of| asked(of, watches));
+        assert_eq!(calls, more_calls, "{watches}");
+        assert!(more_keys <= keys + 5, "{watches}: {keys}, {more_keys}");
+    }
 }
