@@ -30,7 +30,7 @@ pub use self::{
 pub(crate) use self::{
     block::{Block, Origin, Purchase},
     book::{Book, Charge, Charged, Returned},
-    draw_down::{DrawDown, PriceMove},
+    draw_down::DrawDown,
     drawn::Drawn,
     entry::Booked,
     ledger::{Ledger, Pending, Unpaid},

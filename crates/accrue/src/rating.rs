@@ -16,6 +16,7 @@ mod interval;
 mod joint;
 mod line;
 mod pools;
+mod price_move;
 mod running;
 mod sides;
 mod step;
@@ -32,6 +33,7 @@ pub(crate) use self::{
     due::{Due, DueLine, Earlier},
     interval::RatedInterval,
     line::{Amounts, Line},
+    price_move::PriceMove,
     running::{Moved, Running},
     step::apply_adjustment,
     watched::{GroupValues, Watched, WatchedPrices},

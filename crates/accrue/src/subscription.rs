@@ -10,6 +10,7 @@ mod entry;
 mod fee_quantity;
 mod filter;
 mod given;
+mod in_force;
 mod interval;
 mod interval_changes;
 mod interval_edits;
@@ -68,6 +69,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     given::Given,
+    in_force::InForce,
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     migration::{Replaced, VersionMove},

@@ -135,8 +135,12 @@ impl Cost {
 
     /// Adds the cost of another subscription.
     pub(crate) fn add(&mut self, other: Self) {
+        let mut seen = Vec::new();
         for line in other.lines {
-            match self.lines.iter_mut().find(|mine| mine.price_id == line.price_id) {
+            // Of a price that is in force more than once the first goes with the first.
+            let known = seen.iter().filter(|of| **of == line.price_id).count();
+            seen.push(line.price_id);
+            match self.lines.iter_mut().filter(|of| of.price_id == line.price_id).nth(known) {
                 Some(mine) => mine.add(line),
                 None => self.lines.push(line),
             }

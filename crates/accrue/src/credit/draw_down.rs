@@ -1,6 +1,4 @@
-use std::sync::Arc;
-
-use crate::{Decimal, PricingUnit, SubscriptionId, Timestamp, price::Price};
+use crate::{Decimal, PricingUnit, SubscriptionId, Timestamp, rating::PriceMove};
 
 /// Change of what the usage of a billing period costs, which credits pay for.
 #[derive(Clone, Debug)]
@@ -12,17 +10,14 @@ pub(crate) struct DrawDown {
     pub(crate) prices: Vec<PriceMove>,
 }
 
-/// Price, and how much more the usage of it costs; less, where it is below zero.
-pub(crate) type PriceMove = (Arc<Price>, Decimal);
-
 impl DrawDown {
     /// Returns how much more all of it costs; less, where it is below zero.
     pub(crate) fn amount(&self) -> Decimal {
-        self.prices.iter().map(|(_, amount)| amount.clone()).sum()
+        self.prices.iter().map(|of| of.amount.clone()).sum()
     }
 
     /// Tells whether some price costs less.
     pub(crate) fn has_fallen(&self) -> bool {
-        self.prices.iter().any(|(_, amount)| amount.is_negative())
+        self.prices.iter().any(|of| of.amount.is_negative())
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::shares::{self, Rank};
-use crate::{CreditBlockId, Decimal, PriceId, Timestamp, limits};
+use crate::{CreditBlockId, Decimal, Timestamp, limits, subscription::InForce};
 
 /// Amounts that the usage of one billing period of a subscription has drawn from one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,11 +19,11 @@ pub(crate) struct Drawn {
     /// Amounts that prices drew from the overdraft, and that invoices have billed, with the dates of these: the oldest
     /// stands first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    billed: Vec<(PriceId, Timestamp, Decimal)>,
+    billed: Vec<(InForce, Timestamp, Decimal)>,
 }
 
 /// Amounts by price; none is zero.
-type OfPrices = Vec<(PriceId, Decimal)>;
+type OfPrices = Vec<(InForce, Decimal)>;
 
 impl Drawn {
     /// Returns the amount that was drawn from each block, but for what was billed since.
@@ -32,7 +32,7 @@ impl Drawn {
     }
 
     /// Returns the amount that each price has drawn, but for what was billed since.
-    pub(super) fn by_price(&self) -> BTreeMap<PriceId, Decimal> {
+    pub(super) fn by_price(&self) -> BTreeMap<InForce, Decimal> {
         let mut sums = BTreeMap::new();
         for (price, share) in self.shares.iter().flat_map(|(_, prices)| prices) {
             *sums.entry(*price).or_default() += share;
@@ -41,24 +41,24 @@ impl Drawn {
     }
 
     /// Returns the amount that a price has drawn, but for what was billed since.
-    pub(crate) fn of(&self, price: PriceId) -> Decimal {
+    pub(crate) fn of(&self, price: InForce) -> Decimal {
         self.shares.iter().map(|(_, prices)| of(prices, price)).sum()
     }
 
     /// Returns the amount that a price has drawn from a block.
-    pub(crate) fn taken_from(&self, id: CreditBlockId, price: PriceId) -> Decimal {
+    pub(crate) fn taken_from(&self, id: CreditBlockId, price: InForce) -> Decimal {
         let found = self.shares.iter().find(|(block, _)| *block == id);
         found.map(|(_, prices)| of(prices, price)).unwrap_or_default()
     }
 
     /// Returns the amount that invoices dated up to an instant have billed of what a price has drawn.
-    pub(crate) fn billed_by(&self, price: PriceId, date: Timestamp) -> Decimal {
+    pub(crate) fn billed_by(&self, price: InForce, date: Timestamp) -> Decimal {
         let own = self.billed.iter().filter(|(of, at, _)| *of == price && *at <= date);
         own.map(|(_, _, amount)| amount).sum()
     }
 
     /// Adds an amount that a price has drawn from a block, which is the last one from now on.
-    pub(super) fn add(&mut self, id: CreditBlockId, price: PriceId, amount: &Decimal) {
+    pub(super) fn add(&mut self, id: CreditBlockId, price: InForce, amount: &Decimal) {
         let place = self.shares.iter().rposition(|(drawn, _)| *drawn == id);
         let mut prices = place.map(|place| self.shares.remove(place).1).unwrap_or_default();
         add(&mut prices, price, amount);
@@ -91,7 +91,7 @@ impl Drawn {
     pub(super) fn hand_back(
         &mut self,
         amount: &Decimal,
-        costs_less: impl Fn(PriceId) -> bool,
+        costs_less: impl Fn(InForce) -> bool,
         rank: impl Fn(CreditBlockId) -> Rank,
         give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
@@ -117,7 +117,7 @@ impl Drawn {
     /// tells how much of what it is handed a block has taken.
     pub(super) fn hand_back_of(
         &mut self,
-        price: PriceId,
+        price: InForce,
         amount: &Decimal,
         mut give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
@@ -133,7 +133,7 @@ impl Drawn {
     }
 
     /// Takes an amount off what a price has drawn from a block.
-    pub(super) fn reduce(&mut self, id: CreditBlockId, price: PriceId, amount: &Decimal) {
+    pub(super) fn reduce(&mut self, id: CreditBlockId, price: InForce, amount: &Decimal) {
         let own = self.shares.iter_mut().filter(|(block, _)| *block == id);
         for (_, share) in own.flat_map(|(_, prices)| prices).filter(|(of, _)| *of == price) {
             *share -= amount;
@@ -142,7 +142,7 @@ impl Drawn {
     }
 
     /// Counts an amount that a price has drawn as billed by an invoice of a date.
-    pub(super) fn bill(&mut self, price: PriceId, date: Timestamp, amount: &Decimal) {
+    pub(super) fn bill(&mut self, price: InForce, date: Timestamp, amount: &Decimal) {
         if amount.is_zero() {
             return;
         }
@@ -161,7 +161,7 @@ impl Drawn {
     /// how much.
     pub(super) fn move_over(
         &mut self,
-        [from, to]: [PriceId; 2],
+        [from, to]: [InForce; 2],
         amount: &Decimal,
         pays: impl Fn(CreditBlockId) -> bool,
     ) -> Decimal {
@@ -187,11 +187,11 @@ fn sum(prices: &OfPrices) -> Decimal {
     prices.iter().map(|(_, share)| share).sum()
 }
 
-fn of(prices: &OfPrices, price: PriceId) -> Decimal {
+fn of(prices: &OfPrices, price: InForce) -> Decimal {
     prices.iter().filter(|(of, _)| *of == price).map(|(_, share)| share).sum()
 }
 
-fn add(prices: &mut OfPrices, price: PriceId, amount: &Decimal) {
+fn add(prices: &mut OfPrices, price: InForce, amount: &Decimal) {
     if amount.is_zero() {
         return;
     }

@@ -158,6 +158,7 @@ impl Invoice {
         let line = InvoiceLine {
             id: InvoiceLineId::part_of(self.id.as_bytes(), &[price_id.as_bytes()]),
             price_id,
+            beside: None,
             name,
             currency: self.currency.into(),
             quantity,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{InvoiceLine, LineAdjustment};
 use crate::{
-    Decimal, InvoiceId, InvoiceLineId, PriceId, PricingUnit, Timestamp,
+    Decimal, InvoiceId, InvoiceLineId, PricingUnit, Timestamp,
     price::round_lines,
     rating::{Due, DueLine, Earlier, RateCard},
-    subscription::AdjustmentInterval,
+    subscription::{AdjustmentInterval, InForce},
 };
 
 /// What an invoice charges.
@@ -18,9 +18,9 @@ pub(crate) struct Charges<'a> {
     pub(crate) due: Due,
     pub(crate) adjustments: &'a [AdjustmentInterval],
     /// What usage has drawn of prepaid credits, by the start of the period and price.
-    pub(crate) drawn: BTreeMap<(Timestamp, PriceId), DrawnCredits>,
+    pub(crate) drawn: BTreeMap<(Timestamp, InForce), DrawnCredits>,
     /// Amounts that threshold invoices have billed of usage, by price and start of the period.
-    pub(crate) partially_invoiced: BTreeMap<(PriceId, Timestamp), Decimal>,
+    pub(crate) partially_invoiced: BTreeMap<(InForce, Timestamp), Decimal>,
 }
 
 /// Prepaid credits that the usage of a price has drawn in a billing period.
@@ -102,15 +102,17 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
     let mut adjusted = adjusted.into_iter();
     let lines = due.lines.iter().zip(&prices).enumerate().map(|(place, (line, price))| {
         let credits_applied = figure(&current, place) - figure(&paid, place);
-        let partially = charges.partially_invoiced.get(&(price.id, line.period.start()));
+        let interval = charges.card.intervals.get(line.interval);
+        let in_force = interval.map_or(InForce::from(price.id), |of| of.in_force);
+        let partially = charges.partially_invoiced.get(&(in_force, line.period.start()));
         let partially_invoiced = partially.filter(|_| price.charge.is_usage()).cloned();
         let partially_invoiced = partially_invoiced.unwrap_or_default();
         let left = paid.shown.get(place).cloned().unwrap_or_default();
-        let interval = charges.card.intervals.get(line.interval);
         let usage = interval.filter(|_| price.charge.is_usage());
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
+            beside: in_force.beside,
             name: price.name.clone(),
             currency: price.currency.clone(),
             quantity: line.quantity.clone(),
@@ -134,9 +136,9 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
 fn credits_of_lines(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal> {
     let lines = charges.due.lines.iter().zip(adjusted);
     let credits = lines.map(|(line, amount)| {
-        let price = charges.card.intervals.get(line.interval).map(|of| &of.price);
-        let price = price.filter(|of| of.charge.is_usage());
-        let drawn = price.and_then(|of| charges.drawn.get(&(line.period.start(), of.id)));
+        let usage = charges.card.intervals.get(line.interval);
+        let usage = usage.filter(|of| of.price.charge.is_usage());
+        let drawn = usage.and_then(|of| charges.drawn.get(&(line.period.start(), of.in_force)));
         let credits = drawn.map(|of| (amount - &of.billed).min(of.paid.clone()));
         credits.unwrap_or_default().max(Decimal::zero())
     });
@@ -145,11 +147,13 @@ fn credits_of_lines(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal>
 
 impl DueLine {
     fn id(&self, charges: &Charges<'_>) -> InvoiceLineId {
-        let price = charges.card.intervals.get(self.interval).map(|of| *of.price.id.as_bytes());
+        let of = charges.card.intervals.get(self.interval).map(|of| of.in_force);
         let [start, end] =
             [self.period.start(), self.period.end()].map(|at| at.micros().to_be_bytes());
-        let price = price.unwrap_or_default();
-        let names = [price.as_slice(), &start, &end];
+        let price = of.map(|of| *of.price.as_bytes()).unwrap_or_default();
+        let mut names = vec![price.as_slice(), &start, &end];
+        let beside = of.and_then(|of| of.beside);
+        names.extend(beside.iter().map(|interval| interval.as_bytes().as_slice()));
         InvoiceLineId::part_of(charges.invoice_id.as_bytes(), &names)
     }
 }

@@ -80,7 +80,7 @@ fn lines_of(
     let due = Due { lines: lines.collect(), steps };
     let drawn = drawn
         .iter()
-        .map(|(place, of)| ((period.start(), PriceId::from_bytes(id(*place))), paid(of)));
+        .map(|(place, of)| ((period.start(), PriceId::from_bytes(id(*place)).into()), paid(of)));
     let invoice_id = InvoiceId::from_bytes([1; 16]);
     let (adjustments, drawn) = (adjustments.as_slice(), drawn.collect());
     let partially_invoiced = BTreeMap::new();

@@ -10,10 +10,10 @@ use super::{BillingPeriod, PeriodState, Watches};
 use crate::{
     AlertId, Decimal, EventKey, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, AlertDisabled, Cause, Crossing, Exceeded, GroupsExceeded, WatchedGroups},
-    credit::{DrawDown, PriceMove},
+    credit::DrawDown,
     meter::{CellId, InGroup, MeterId, Source, SumId},
-    price::{GroupSum, Price},
-    rating::{RateCard, Running},
+    price::GroupSum,
+    rating::{PriceMove, RateCard, Running},
     subscription::{PeriodKey, Threshold},
     usage::{Reading, Seen, Total},
 };
@@ -199,8 +199,8 @@ impl Periods {
             for unit in &units {
                 let used = |of: &Self| of.used_in(period_start, unit);
                 let mut prices = used(self);
-                for (price, amount) in used(before) {
-                    add_move(&mut prices, price, -amount);
+                for of in used(before) {
+                    add_move(&mut prices, PriceMove { amount: -of.amount, ..of });
                 }
                 draw_downs.extend(self.draw_down(period_start, unit, prices));
             }
@@ -212,8 +212,8 @@ impl Periods {
     fn used_in(&self, start: Timestamp, unit: &PricingUnit) -> Vec<PriceMove> {
         let rated = self.rated.iter().filter(|(period, _)| period.start() == start);
         let mut prices = Vec::new();
-        for (price, amount) in rated.flat_map(|(_, running)| running.used_in(unit)) {
-            add_move(&mut prices, price, amount);
+        for of in rated.flat_map(|(_, running)| running.used_in(unit)) {
+            add_move(&mut prices, of);
         }
         prices
     }
@@ -225,9 +225,9 @@ impl Periods {
         unit: &PricingUnit,
         mut prices: Vec<PriceMove>,
     ) -> Option<DrawDown> {
-        prices.retain(|(_, amount)| !amount.is_zero());
+        prices.retain(|of| !of.amount.is_zero());
         if let Some(card) = self.card() {
-            prices.sort_by_key(|(price, _)| card.place_of(price.id));
+            prices.sort_by_key(|of| card.place_of(of.in_force));
         }
         let (subscription_id, currency) = (self.subscription_id, unit.clone());
         let has_moved = !prices.is_empty();
@@ -298,8 +298,8 @@ impl Periods {
             }
             for unit in &self.draws_in {
                 let prices = drawn.entry((timeframe.start(), unit)).or_default();
-                for (price, amount) in running.drawn_in(unit, &moved) {
-                    add_move(prices, price, amount);
+                for of in running.drawn_in(unit, &moved) {
+                    add_move(prices, of);
                 }
             }
         }
@@ -391,10 +391,10 @@ impl Periods {
 }
 
 /// Adds how much more a price costs.
-fn add_move(prices: &mut Vec<PriceMove>, price: Arc<Price>, amount: Decimal) {
-    match prices.iter_mut().find(|(of, _)| of.id == price.id) {
-        Some((_, sum)) => *sum += amount,
-        None => prices.push((price, amount)),
+fn add_move(prices: &mut Vec<PriceMove>, more: PriceMove) {
+    match prices.iter_mut().find(|of| of.in_force == more.in_force) {
+        Some(of) => of.amount += more.amount,
+        None => prices.push(more),
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     AdjustmentIntervalId, Currency, MetricId, PriceId, Timeframe, Timestamp,
     price::{Charge, Price},
-    subscription::{PeriodKey, Subscription},
+    subscription::{InForce, PeriodKey, Subscription},
 };
 
 /// Prices in force for a subscription, ready to rate what it used.
@@ -25,15 +25,15 @@ pub(crate) struct RateCard {
 }
 
 impl RateCard {
-    /// Returns the place of a price; behind all others where it is none of them.
-    pub(crate) fn place_of(&self, id: PriceId) -> usize {
-        let place = self.intervals.iter().position(|interval| interval.price.id == id);
+    /// Returns the place of a price that is in force; behind all others where it is none of them.
+    pub(crate) fn place_of(&self, of: InForce) -> usize {
+        let place = self.intervals.iter().position(|interval| interval.in_force == of);
         place.unwrap_or(self.intervals.len())
     }
 
-    /// Returns the interval of a price that holds an instant; any of it where none does.
-    pub(crate) fn interval_of(&self, price: PriceId, at: Timestamp) -> Option<&RatedInterval> {
-        let mut own = self.intervals.iter().filter(|of| of.price.id == price);
+    /// Returns the interval of a price in force that holds an instant; any of it where none does.
+    pub(crate) fn interval_of(&self, price: InForce, at: Timestamp) -> Option<&RatedInterval> {
+        let mut own = self.intervals.iter().filter(|of| of.in_force == price);
         own.clone().find(|of| of.periods.containing(at).is_some()).or_else(|| own.next())
     }
 

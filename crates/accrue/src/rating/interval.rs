@@ -5,7 +5,7 @@ use crate::{
     expression::Expression,
     meter::Source,
     price::{BillingMode, Cycle, GroupRater, LicensePools, Price, Share},
-    subscription::{BillingPeriods, Days, PriceInterval, Subscription},
+    subscription::{BillingPeriods, Days, InForce, PriceInterval, Subscription},
     usage::Figures,
 };
 
@@ -13,6 +13,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct RatedInterval {
     pub(crate) price: Arc<Price>,
+    /// What its usage is known by.
+    pub(crate) in_force: InForce,
     pub(crate) figures: Figures,
     /// Quantities of a fee, from each instant on.
     pub(super) quantities: BTreeMap<Timestamp, Decimal>,
@@ -56,6 +58,7 @@ impl RatedInterval {
         let figures = figures.of_source(&source);
         Self {
             figures,
+            in_force: interval.in_force(),
             price,
             quantities,
             periods,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use self::member::{Followed, RunningMember};
 use super::{
-    Amounts, Line, RateCard, Used,
+    Amounts, Line, PriceMove, RateCard, Used,
     interval::RatedInterval,
     joint::{Joint, Totals},
     line::Member,
@@ -154,11 +154,7 @@ impl Running {
 
     /// Returns the amounts that credits of a currency or pricing unit pay for, of lines that have moved,
     /// of prices of which the timeframe is a period: the difference of each before adjustments.
-    pub(crate) fn drawn_in(
-        &self,
-        unit: &PricingUnit,
-        moved: &[Moved],
-    ) -> Vec<(Arc<Price>, Decimal)> {
+    pub(crate) fn drawn_in(&self, unit: &PricingUnit, moved: &[Moved]) -> Vec<PriceMove> {
         let mut moved: Vec<_> =
             moved.iter().filter(|(index, _)| self.draws(*index, unit)).collect();
         moved.sort_by_key(|(index, _)| *index);
@@ -166,15 +162,16 @@ impl Running {
     }
 
     /// Returns the amounts that they pay for of all usage, price by price.
-    pub(crate) fn used_in(&self, unit: &PricingUnit) -> Vec<(Arc<Price>, Decimal)> {
+    pub(crate) fn used_in(&self, unit: &PricingUnit) -> Vec<PriceMove> {
         let lines = self.lines.iter().enumerate().filter(|(index, _)| self.draws(*index, unit));
         lines.filter_map(|(index, line)| self.priced(index, &line.amounts)).collect()
     }
 
     /// Returns the price of a line, with the amount that credits pay for.
-    fn priced(&self, index: usize, amounts: &Amounts) -> Option<(Arc<Price>, Decimal)> {
-        let interval = self.card.intervals.get(index)?;
-        Some((Arc::clone(&interval.price), amounts.spent.clone()?))
+    fn priced(&self, index: usize, amounts: &Amounts) -> Option<PriceMove> {
+        let RatedInterval { price, in_force, .. } = self.card.intervals.get(index)?;
+        let (price, amount) = (Arc::clone(price), amounts.spent.clone()?);
+        Some(PriceMove { price, in_force: *in_force, amount })
     }
 
     fn draws(&self, index: usize, unit: &PricingUnit) -> bool {

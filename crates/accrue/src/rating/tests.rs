@@ -290,7 +290,7 @@ proptest! {
             log.borrow_mut().push((day(at), place, number(&more.to_string())));
             let moved = running.follow(day(at), &[in_group(&places[place])], &used);
             let drawn = running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
-            moved_by += drawn.into_iter().map(|(_, amount)| amount).sum::<Decimal>();
+            moved_by += drawn.into_iter().map(|of| of.amount).sum::<Decimal>();
             let line = &rate_one(&card, &used, timeframe, now)[0];
             let is_charged = !card.intervals[0].periods_in(timeframe).is_empty();
             let is_used = is_charged && log.borrow().iter().any(|of| timeframe.contains(of.0));

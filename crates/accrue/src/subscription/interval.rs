@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BillingAnchor, BillingPeriods, FeeStretch, Given, PlanInterval, Refilled, Subscription,
-    trial::Delayed,
+    BillingAnchor, BillingPeriods, FeeStretch, Given, InForce, PlanInterval, Refilled,
+    Subscription, trial::Delayed,
 };
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
@@ -67,6 +67,10 @@ pub struct PriceInterval {
     /// (subscriptions 2.6).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub can_defer_billing: bool,
+    /// True where it runs, or ran, beside another interval of its price: what it draws and bills is known by it, and
+    /// not by the price alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_beside: bool,
     /// True where its price is of what others come to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_composite: bool,
@@ -114,6 +118,7 @@ impl Cut {
             filter: None,
             usage_customers: None,
             can_defer_billing: false,
+            is_beside: false,
             is_composite: price.charge.is_composite(),
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
@@ -132,6 +137,11 @@ impl PriceInterval {
     pub(super) fn hands_quantities_to(&self, other: &Self) -> bool {
         let is_of_quantities = |of: &Self| of.is_fee() && of.given.is_none();
         is_of_quantities(self) && is_of_quantities(other)
+    }
+
+    /// Returns what its usage is known by.
+    pub(crate) fn in_force(&self) -> InForce {
+        InForce { price: self.price_id, beside: self.is_beside.then_some(self.id) }
     }
 
     /// Tells whether it is charged in its first period alone.

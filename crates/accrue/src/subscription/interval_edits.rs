@@ -281,15 +281,16 @@ impl Subscription {
         Ok(())
     }
 
-    /// Refuses intervals that cannot be together (subscriptions 2.3).
-    pub(crate) fn check_intervals(&self) -> Result<(), Error> {
+    /// Refuses intervals that cannot be together, and notes which run beside another of their price (subscriptions 2.3).
+    pub(crate) fn settle_intervals(&mut self) -> Result<(), Error> {
         let (found, most) = (self.price_intervals.len(), limits::INTERVALS);
         if found.max(self.adjustment_intervals.len()) > most {
             let detail = format!("the subscription has at most {most} intervals of a kind");
             return Err(Error::constraint(detail));
         }
+        let mut beside = Vec::new();
         for (place, one) in self.price_intervals.iter().enumerate() {
-            for other in self.price_intervals.iter().take(place) {
+            for (before, other) in self.price_intervals.iter().enumerate().take(place) {
                 let ends_before = |first: &PriceInterval, second: &PriceInterval| {
                     first.end_date.is_some_and(|end| end <= second.start_date)
                 };
@@ -297,9 +298,17 @@ impl Subscription {
                     continue;
                 }
                 if one.price_id == other.price_id {
-                    let id = one.price_id;
-                    let detail = format!("two intervals of the price {id} would overlap");
-                    return Err(Error::constraint(detail));
+                    if !one.is_usage()
+                        || one.filter == other.filter && self.counts_alike(one, other)
+                    {
+                        let id = one.price_id;
+                        let detail = format!("two intervals of the price {id} would overlap");
+                        return Err(Error::constraint(detail));
+                    }
+                    let is_known = other.is_beside || beside.contains(&before);
+                    if !one.is_beside && !is_known {
+                        beside.push(place);
+                    }
                 }
                 // What is of no phase goes on through several.
                 let in_phases = |of: &PriceInterval| of.plan_phase_order.is_some();
@@ -313,7 +322,17 @@ impl Subscription {
                 }
             }
         }
+        for place in beside {
+            if let Some(interval) = self.price_intervals.get_mut(place) {
+                interval.is_beside = true;
+            }
+        }
         self.check_fee_changes()
+    }
+
+    /// Tells whether two intervals count the usage of the same customers.
+    fn counts_alike(&self, one: &PriceInterval, other: &PriceInterval) -> bool {
+        self.source_of(one).usage_customers() == self.source_of(other).usage_customers()
     }
 
     /// Decides the life of an interval that is edited.

@@ -161,7 +161,7 @@ impl Subscription {
         }
         self.without_trial(|of| of.move_terms(to, before, now))?;
         self.check_cells(to.known, "version")?;
-        self.check_intervals()?;
+        self.settle_intervals()?;
         self.check_size()
     }
 

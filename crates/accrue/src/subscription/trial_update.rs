@@ -78,7 +78,7 @@ impl Subscription {
             }
             of.check_lives()
         })?;
-        self.check_intervals()?;
+        self.settle_intervals()?;
         self.check_size()
     }
 

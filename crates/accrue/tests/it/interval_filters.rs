@@ -21,11 +21,11 @@ use crate::{
     },
 };
 
-fn filter(text: &str) -> Option<Expression> {
+pub(crate) fn filter(text: &str) -> Option<Expression> {
     Some(Expression::parse(text).unwrap())
 }
 
-fn in_region(key: &str, timestamp: &str, n: &str, region: &str) -> Event {
+pub(crate) fn in_region(key: &str, timestamp: &str, n: &str, region: &str) -> Event {
     let mut event = event("ada", key, at(timestamp), n);
     let name = PropertyName::parse("region").unwrap();
     let own = event.properties.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -39,7 +39,7 @@ fn shop() -> Changed {
 }
 
 impl Changed {
-    fn use_in(&self, key: &str, timestamp: &str, n: &str, region: &str) {
+    pub(crate) fn use_in(&self, key: &str, timestamp: &str, n: &str, region: &str) {
         let event = in_region(key, timestamp, n, region);
         run(self.fixture().account.ingest([event])).unwrap();
     }

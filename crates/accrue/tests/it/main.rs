@@ -135,6 +135,7 @@ mod price_intervals;
 mod price_models;
 mod price_overrides;
 mod prices;
+mod prices_twice;
 mod processes;
 mod proration;
 mod races;

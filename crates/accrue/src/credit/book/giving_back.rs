@@ -4,11 +4,13 @@ use super::{Block, Book, Drawn, NewLedgerEntry, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Description, Timestamp,
     credit::{
-        EntryType, PriceMove,
+        EntryType,
         block::Deletion,
         shares::{self, Rank},
     },
     price::PriceFilter,
+    rating::PriceMove,
+    subscription::InForce,
 };
 
 /// Amounts given back to blocks, in the order in which the first of each was.
@@ -77,14 +79,16 @@ impl Book {
         drawn: &mut Drawn,
         returned: &mut Returned,
     ) {
-        let amount: Decimal = prices.iter().map(|(_, more)| -more.clone()).sum();
+        let amount: Decimal = prices.iter().map(|of| -of.amount.clone()).sum();
         if !self.ledger.has_begun() || amount <= Decimal::zero() {
             return;
         }
         let ids = drawn.shares().into_iter().map(|(id, _)| id);
         let ranks: BTreeMap<_, _> = ids.map(|id| (id, self.rank(id, prices))).collect();
         let rank = |id| ranks.get(&id).copied().unwrap_or(Rank::Common);
-        let fallen = |id| prices.iter().any(|(price, more)| price.id == id && more.is_negative());
+        let fallen = |price: InForce| {
+            prices.iter().any(|of| of.in_force == price && of.amount.is_negative())
+        };
         let before = drawn.by_price();
         drawn.hand_back(&amount, fallen, rank, |id, most| self.give_for(id, &most, returned));
         self.follow_prices(prices, &before, drawn);
@@ -95,8 +99,8 @@ impl Book {
         let Some(filters) = filters.filter(|filters| !filters.is_empty()) else {
             return Rank::Common;
         };
-        let mut fallen = prices.iter().filter(|(_, more)| more.is_negative());
-        if fallen.any(|(price, _)| PriceFilter::all_pass(filters, price)) {
+        let mut fallen = prices.iter().filter(|of| of.amount.is_negative());
+        if fallen.any(|of| PriceFilter::all_pass(filters, &of.price)) {
             Rank::Own
         } else {
             Rank::Foreign

@@ -2,9 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    CreditBlockId, Decimal, PriceId, Timestamp,
-    credit::{CreditBlock, EntryType, PriceMove},
+    CreditBlockId, Decimal, Timestamp,
+    credit::{CreditBlock, EntryType},
     price::PriceFilter,
+    rating::PriceMove,
+    subscription::InForce,
 };
 
 impl Book {
@@ -12,11 +14,11 @@ impl Book {
     /// an entry. What some prices cost less is taken off those that stand last, and what those have drawn
     /// counts for these.
     pub(crate) fn draw(&mut self, prices: &[PriceMove], drawn: &mut Drawn, now: Timestamp) {
-        let amount: Decimal = prices.iter().map(|(_, amount)| amount.clone()).sum();
+        let amount: Decimal = prices.iter().map(|of| of.amount.clone()).sum();
         if !self.ledger.has_begun() || amount.is_negative() {
             return;
         }
-        let has_fallen = prices.iter().any(|(_, amount)| amount.is_negative());
+        let has_fallen = prices.iter().any(|of| of.amount.is_negative());
         let before = has_fallen.then(|| drawn.by_price());
         let rest = drawn.due(&amount);
         if !rest.is_zero() {
@@ -36,13 +38,13 @@ impl Book {
     ) {
         let at = self.instant(now);
         self.begin_day(at);
-        for (price, amount) in prices {
+        for PriceMove { price, in_force, amount } in prices {
             let mut own = amount.clone().min(rest.clone()).max(Decimal::zero());
             rest -= &own;
             while !own.is_zero() {
                 let pays = |of: &CreditBlock| PriceFilter::all_pass(&of.filters, price);
                 let (block_id, taken) = self.take_special(&mut own, at, pays);
-                drawn.add(block_id, price.id, &taken);
+                drawn.add(block_id, *in_force, &taken);
                 self.append_usage(block_id, price.id, taken, at);
             }
         }
@@ -53,13 +55,13 @@ impl Book {
     pub(super) fn follow_prices(
         &self,
         prices: &[PriceMove],
-        before: &BTreeMap<PriceId, Decimal>,
+        before: &BTreeMap<InForce, Decimal>,
         drawn: &mut Drawn,
     ) {
         let after = drawn.by_price();
-        let moved: BTreeMap<_, _> = prices.iter().map(|(price, by)| (price.id, by)).collect();
+        let moved: BTreeMap<_, _> = prices.iter().map(|of| (of.in_force, &of.amount)).collect();
         let ids: BTreeSet<_> = before.keys().chain(moved.keys()).copied().collect();
-        let of = |map: &BTreeMap<PriceId, Decimal>, id| map.get(&id).cloned().unwrap_or_default();
+        let of = |map: &BTreeMap<InForce, Decimal>, id| map.get(&id).cloned().unwrap_or_default();
         let lacks = ids.into_iter().map(|id| {
             let by = moved.get(&id).map(|by| (*by).clone()).unwrap_or_default();
             (id, by + of(before, id) - of(&after, id))
@@ -68,7 +70,7 @@ impl Book {
             lacks.partition(|(_, lacks)| !lacks.is_negative());
         for (from, lacks) in &mut others {
             for (to, by) in &mut lacking {
-                let price = prices.iter().map(|(price, _)| price).find(|price| price.id == *to);
+                let price = prices.iter().find(|of| of.in_force == *to).map(|of| &of.price);
                 let pays = |id| {
                     let filters = self.blocks.get(&id).map(|of| of.block.filters.as_slice());
                     filters.is_some_and(|filters| match price {

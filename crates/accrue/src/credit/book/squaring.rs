@@ -1,10 +1,10 @@
 use super::{Book, Drawn, Returned};
-use crate::{Decimal, PriceId, Timestamp};
+use crate::{Decimal, Timestamp, subscription::InForce};
 
 /// Usage of a price in a billing period that an invoice charges.
 #[derive(Clone, Debug)]
 pub(crate) struct Charged {
-    pub(crate) price_id: PriceId,
+    pub(crate) price: InForce,
     /// What it charges, in the unit of the ledger.
     pub(crate) charge: Charge,
     /// Whether what credits leave is billed: what is in a unit that is worth nothing is not.
@@ -27,13 +27,13 @@ pub(crate) enum Charge {
 impl Book {
     /// Returns how much of what a price has drawn nobody has paid for yet: at most what is left of `overdrawn`,
     /// which is reduced by as much. Whoever is billed first is so of the rest of the overdraft.
-    pub(crate) fn unpaid(&self, drawn: &Drawn, price: PriceId, overdrawn: &mut Decimal) -> Decimal {
+    pub(crate) fn unpaid(&self, drawn: &Drawn, price: InForce, overdrawn: &mut Decimal) -> Decimal {
         let unpaid = self.overdraft_share(drawn, price).min(overdrawn.clone());
         *overdrawn -= &unpaid;
         unpaid
     }
 
-    fn overdraft_share(&self, drawn: &Drawn, price: PriceId) -> Decimal {
+    fn overdraft_share(&self, drawn: &Drawn, price: InForce) -> Decimal {
         let overdraft = self.ledger.overdraft;
         overdraft.map(|id| drawn.taken_from(id, price)).unwrap_or_default()
     }
@@ -48,24 +48,24 @@ impl Book {
         overdrawn: &mut Decimal,
         returned: &mut Returned,
     ) -> Decimal {
-        let Charged { price_id, charge, is_billed, date } = charged;
-        let unpaid = self.unpaid(drawn, *price_id, overdrawn);
+        let Charged { price, charge, is_billed, date } = charged;
+        let unpaid = self.unpaid(drawn, *price, overdrawn);
         let mut goes_back = Decimal::zero();
         let (billed, settled) = match charge {
             Charge::Made(amount) => {
-                let billed = amount.clone().min(self.overdraft_share(drawn, *price_id));
+                let billed = amount.clone().min(self.overdraft_share(drawn, *price));
                 let billed = if *is_billed { billed } else { Decimal::zero() };
                 let settled = billed.clone().min(unpaid);
                 // An increment has paid for the rest meanwhile.
                 let paid = &billed - &settled;
                 if let Some(overdraft) = self.ledger.overdraft.filter(|_| !paid.is_zero()) {
                     let given = self.give_for(overdraft, &paid, returned);
-                    drawn.reduce(overdraft, *price_id, &given);
+                    drawn.reduce(overdraft, *price, &given);
                 }
                 (billed, settled)
             }
             Charge::Whole(adjusted) | Charge::SoFar(adjusted) => {
-                let all = drawn.of(*price_id) + drawn.billed_by(*price_id, Timestamp::MAX);
+                let all = drawn.of(*price) + drawn.billed_by(*price, Timestamp::MAX);
                 let spared = (&all - adjusted).max(Decimal::zero());
                 let spared_of_unpaid = unpaid.clone().min(spared.clone());
                 let billed = if *is_billed { &unpaid - &spared_of_unpaid } else { Decimal::zero() };
@@ -77,9 +77,9 @@ impl Book {
                 (billed, settled)
             }
         };
-        drawn.bill(*price_id, *date, &billed);
+        drawn.bill(*price, *date, &billed);
         if let Some(overdraft) = self.ledger.overdraft.filter(|_| !settled.is_zero()) {
-            drawn.reduce(overdraft, *price_id, &settled);
+            drawn.reduce(overdraft, *price, &settled);
             self.return_to(overdraft, &settled);
             returned.add(overdraft, &settled);
         }
@@ -90,7 +90,7 @@ impl Book {
     /// still to be booked.
     pub(crate) fn hand_back_spared(
         &mut self,
-        price: PriceId,
+        price: InForce,
         amount: &Decimal,
         drawn: &mut Drawn,
         returned: &mut Returned,

@@ -17,6 +17,8 @@ use crate::{
     credit::{EntryKind, EntryType, NewBlock},
     error::ErrorKind,
     price::{Cadence, FilterOperator, FilterValues, NewPrice, Price, PriceFilter},
+    rating::PriceMove,
+    subscription::InForce,
 };
 
 /// So many tenths.
@@ -35,6 +37,16 @@ fn price(place: usize) -> Arc<Price> {
     let new = NewPrice::builder(name, item(place)).billed(Cadence::Monthly, unit());
     let id = PriceId::from_bytes([u8::try_from(place + 1).unwrap(); 16]);
     Arc::new(new.fee_in_advance(credits(1)).decide(id, None, hour(0)).unwrap())
+}
+
+/// What the usage of one of them is known by.
+fn in_force(place: usize) -> InForce {
+    price(place).id.into()
+}
+
+/// So much more of one of them.
+fn more(place: usize, amount: Decimal) -> PriceMove {
+    PriceMove { price: price(place), in_force: in_force(place), amount }
 }
 
 fn item(place: usize) -> ItemId {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
     credit::Drawn,
     engine::{
         kernel::Transaction,
@@ -15,13 +15,13 @@ use crate::{
     invoice::{self, Charges, DrawnCredits, InvoiceLine, InvoiceSource, InvoiceStatus},
     rating::{Due, RateCard, RatedInterval},
     schema::{self, CustomerHead},
-    subscription::{PeriodKey, Subscription, SubscriptionEntry},
+    subscription::{InForce, PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::{Figures, Total},
 };
 
 /// Amounts that invoices have billed within periods, by price and start of the period.
-pub(super) type PartiallyInvoiced = BTreeMap<(PriceId, Timestamp), Decimal>;
+pub(super) type PartiallyInvoiced = BTreeMap<(InForce, Timestamp), Decimal>;
 
 /// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.
 pub(super) async fn lines(
@@ -88,7 +88,7 @@ async fn break_down(
     lines: &mut [InvoiceLine],
 ) -> Result<(), Error> {
     for line in lines {
-        let interval = card.interval_of(line.price_id, line.period.start());
+        let interval = card.interval_of(line.in_force(), line.period.start());
         let Some(RatedInterval { price, filter, source, .. }) = interval else { continue };
         let Some(key) = &price.invoice_grouping_key else { continue };
         let Some(grouping) = price.grouping_meter(filter.as_ref(), 0) else { continue };
@@ -140,7 +140,7 @@ pub(super) async fn drawn(
     entry: &SubscriptionEntry,
     card: &RateCard,
     due: &Due,
-) -> Result<BTreeMap<(Timestamp, PriceId), DrawnCredits>, Error> {
+) -> Result<BTreeMap<(Timestamp, InForce), DrawnCredits>, Error> {
     let mut found = BTreeMap::new();
     let used = usage_of(card, due);
     let units: BTreeSet<_> = used.iter().map(|of| of.unit).collect();
@@ -167,14 +167,14 @@ pub(super) async fn drawn(
 struct UsageDue<'c> {
     unit: &'c PricingUnit,
     period: Timeframe,
-    price: PriceId,
+    price: InForce,
 }
 
 /// Lists usage that falls due, in the order of its lines.
 fn usage_of<'c>(card: &'c RateCard, due: &Due) -> Vec<UsageDue<'c>> {
     let lines = due.lines.iter().filter_map(|line| {
-        let price = &card.intervals.get(line.interval)?.price;
-        let usage = UsageDue { unit: &price.currency, period: line.period, price: price.id };
+        let RatedInterval { price, in_force, .. } = card.intervals.get(line.interval)?;
+        let usage = UsageDue { unit: &price.currency, period: line.period, price: *in_force };
         price.charge.is_usage().then_some(usage)
     });
     lines.collect()
@@ -229,7 +229,7 @@ pub(super) async fn partially_invoiced(
         for line in &invoice.lines {
             let taken = credited.iter().filter(|of| of.invoice_line_id == line.id);
             let taken: Decimal = taken.map(|of| of.taken_of_amount()).sum();
-            let sum = sums.entry((line.price_id, line.period.start())).or_default();
+            let sum = sums.entry((line.in_force(), line.period.start())).or_default();
             *sum += &line.amount - &taken;
         }
     }

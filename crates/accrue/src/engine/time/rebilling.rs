@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Decimal, Error, PriceId, Timeframe, Timestamp,
+    Decimal, Error, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{invoices, prices},
@@ -15,7 +15,8 @@ use crate::{
     invoice::{Invoice, InvoiceLine, InvoiceSource, InvoiceStatus},
     limits,
     price::BillingMode,
-    subscription::{Reached, SubscriptionEntry},
+    rating::RatedInterval,
+    subscription::{InForce, Reached, SubscriptionEntry},
     time::INSTANT,
 };
 
@@ -77,7 +78,7 @@ async fn take_back_thresholds(
     let card = prices::card(tx, entry).await?;
     let is_charged = |line: &InvoiceLine| {
         let (start, end) = (line.period.start(), line.period.end());
-        let own = card.intervals.iter().filter(|of| of.price.id == line.price_id);
+        let own = card.intervals.iter().filter(|of| of.in_force == line.in_force());
         let mut periods = own.flat_map(|of| of.periods_in(line.period));
         periods.any(|period| period.start() == start && end <= period.end())
     };
@@ -141,7 +142,7 @@ struct Charge {
 }
 
 /// What falls due at a boundary, by price and start of its period.
-type Charges = BTreeMap<(PriceId, Timestamp), Charge>;
+type Charges = BTreeMap<(InForce, Timestamp), Charge>;
 
 async fn charges(
     tx: &mut Transaction<'_>,
@@ -152,11 +153,11 @@ async fn charges(
     let due = due::due(tx, entry, boundary).await?;
     let adjusted = due.adjusted();
     let charges = due.lines.into_iter().zip(adjusted).filter_map(|(line, amount)| {
-        let price = &card.intervals.get(line.interval)?.price;
+        let RatedInterval { price, in_force, .. } = card.intervals.get(line.interval)?;
         let cycle = card.cycle_of(price.id, line.period.start());
         let (mode, period) = (price.charge.billing_mode(), line.period);
         let charge = Charge { mode, period, cycle, quantity: line.quantity, amount };
-        Some(((price.id, line.period.start()), charge))
+        Some(((*in_force, line.period.start()), charge))
     });
     Ok(charges.collect())
 }
@@ -193,7 +194,7 @@ impl Found {
     /// than what was billed for its cycle.
     fn is_other(&self, short: &BTreeSet<FeeCycle>) -> bool {
         let keys: BTreeSet<_> = self.were.keys().chain(self.are.keys()).collect();
-        let is_other = |key: &(PriceId, Timestamp)| {
+        let is_other = |key: &(InForce, Timestamp)| {
             let (old, new) = (self.were.get(key), self.are.get(key));
             match new.or(old).map(|of| of.mode) {
                 Some(BillingMode::InArrear) => old != new,

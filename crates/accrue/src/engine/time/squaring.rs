@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Decimal, Description, Error, PriceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Description, Error, PricingUnit, Timeframe, Timestamp,
     alert::Cause,
     credit::{Charge, Charged, Returned},
     engine::{
@@ -13,8 +13,7 @@ use crate::{
     },
     invoice::{Invoice, InvoiceSource},
     limits,
-    price::Price,
-    rating::RateCard,
+    rating::{RateCard, RatedInterval},
     subscription::SubscriptionEntry,
     time::INSTANT,
 };
@@ -54,7 +53,7 @@ pub(super) async fn square(
             let Some(drawn) = drawn.get_mut(start) else { continue };
             drawing::add_missing(tx, &mut ledger.book, drawn).await?;
             let goes_back = ledger.book.settle(charged, drawn, &mut overdrawn, &mut returned);
-            spared.push((*start, charged.price_id, goes_back));
+            spared.push((*start, charged.price, goes_back));
         }
         // What goes back may pay the overdraft off in place of a block that was deleted: first all is settled.
         for (start, price, amount) in spared.iter().filter(|(.., amount)| !amount.is_zero()) {
@@ -85,23 +84,26 @@ async fn all_charged(
     invoice: &Invoice,
 ) -> Result<AllCharged, Error> {
     let date = invoice.invoice_date;
-    let charged = |price: &Price, start: Timestamp, charge: Charge| {
+    let charged = |of: &RatedInterval, start: Timestamp, charge: Charge| {
+        let RatedInterval { price, in_force, .. } = of;
         if !price.charge.is_usage() {
             return None;
         }
         let unit = card.invoiced_in.into();
         let is_billed = price.worth_in(&unit, card.invoiced_in).is_some();
-        let charged = Charged { price_id: price.id, charge, is_billed, date };
+        let charged = Charged { price: *in_force, charge, is_billed, date };
         Some((price.currency.clone(), start, charged))
     };
     if invoice.source == InvoiceSource::Partial {
-        let price = |id: PriceId| card.intervals.iter().map(|of| &of.price).find(|of| of.id == id);
         let mut all = AllCharged::new();
         for line in &invoice.lines {
-            let Some(of) = price(line.price_id) else { continue };
+            let price = line.in_force();
+            let own = card.intervals.iter().find(|of| of.in_force == price);
+            let Some(of) = own else { continue };
             let start = line.period.start();
-            let drawn = due::drawn_in(tx, entry, &of.currency, std::iter::once(start)).await?;
-            let before = drawn.get(&start).map(|of| of.billed_by(line.price_id, date));
+            let drawn =
+                due::drawn_in(tx, entry, &of.price.currency, std::iter::once(start)).await?;
+            let before = drawn.get(&start).map(|of| of.billed_by(price, date));
             let made = &line.adjusted_subtotal - &line.credits_applied - before.unwrap_or_default();
             all.extend(charged(of, start, Charge::Made(made.max(Decimal::zero()))));
         }
@@ -113,7 +115,7 @@ async fn all_charged(
         let of = card.intervals.get(line.interval)?;
         let is_whole = of.periods_in(before).contains(&line.period);
         let charge = if is_whole { Charge::Whole(adjusted) } else { Charge::SoFar(adjusted) };
-        charged(&of.price, line.period.start(), charge)
+        charged(of, line.period.start(), charge)
     });
     Ok(lines.collect())
 }

@@ -82,8 +82,8 @@ proptest! {
         let drawn = |draw_downs: &[DrawDown]| {
             let mut drawn = BTreeMap::<_, Decimal>::new();
             for DrawDown { period_start, prices, .. } in draw_downs {
-                for (price, amount) in prices {
-                    *drawn.entry((*period_start, price.id)).or_default() += amount;
+                for of in prices {
+                    *drawn.entry((*period_start, of.in_force)).or_default() += &of.amount;
                 }
             }
             drawn

@@ -26,14 +26,14 @@ impl Desk {
     }
 
     pub(super) fn draw(&mut self, at: i64, amount: i64) {
-        self.book.draw(&[(price(0), credits(amount))], &mut self.drawn, hour(at));
+        self.book.draw(&[more(0, credits(amount))], &mut self.drawn, hour(at));
         check_ledger(&self.rows());
     }
 
     /// Gives back what the usage costs less.
     pub(super) fn give_back(&mut self, at: i64, amount: i64) {
         let mut returned = Returned::default();
-        self.book.hand_back(&[(price(0), -credits(amount))], &mut self.drawn, &mut returned);
+        self.book.hand_back(&[more(0, -credits(amount))], &mut self.drawn, &mut returned);
         self.book.book_returned(returned, hour(at));
         check_ledger(&self.rows());
     }

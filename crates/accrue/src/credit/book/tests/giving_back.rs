@@ -90,7 +90,7 @@ fn the_blocks_that_are_missing_are_those_drawn_and_those_that_paid() {
     desk.book.insert(missing.iter().map(|id| rows.blocks[id].clone()));
     assert_eq!(desk.book.missing(&desk.drawn), []);
     let mut returned = Returned::default();
-    desk.book.hand_back(&[(price(0), -credits(2))], &mut desk.drawn, &mut returned);
+    desk.book.hand_back(&[more(0, -credits(2))], &mut desk.drawn, &mut returned);
     desk.book.book_returned(returned, hour(3));
     assert_eq!((desk.left(drawn), desk.left(payer)), (credits(1), credits(1)));
     let (blocks, entries) = desk.book.moved();
@@ -104,7 +104,7 @@ fn a_period_remembers_200_blocks_and_all_that_was_drawn() {
     let blocks: Vec<_> = (0..203)
         .map(|_| {
             let id = desk.book.book(&NewLedgerEntry::increment(unit(), credits(1)), hour(0));
-            desk.book.draw(&[(price(0), credits(1))], &mut desk.drawn, hour(0));
+            desk.book.draw(&[more(0, credits(1))], &mut desk.drawn, hour(0));
             id.unwrap().credit_block.id
         })
         .collect();

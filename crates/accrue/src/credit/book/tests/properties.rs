@@ -159,14 +159,14 @@ impl Run {
         match *step {
             Step::Draw { period, amounts } => {
                 self.add_missing(period);
-                let prices = [0, 1].map(|place| (price(place), tenths(amounts[place])));
+                let prices = [0, 1].map(|place| more(place, tenths(amounts[place])));
                 self.book.draw(&prices, &mut self.drawn[period], now);
                 self.oracle.draw(period, amounts, now);
             }
             Step::GiveBack { period, price: place, amount } => {
                 self.add_missing(period);
                 let mut returned = Returned::default();
-                let prices = [(price(place), -tenths(amount))];
+                let prices = [more(place, -tenths(amount))];
                 self.book.hand_back(&prices, &mut self.drawn[period], &mut returned);
                 self.book.book_returned(returned, now);
                 self.oracle.give_back(period, place, amount, now);

@@ -22,7 +22,7 @@ fn drawn(blocks: &[(i64, Option<usize>)], costs: &[Costs], back: i64) -> (Shelf,
     draw(&mut book, &mut drawn, costs);
     if back > 0 {
         let mut returned = Returned::default();
-        book.hand_back(&[(price(0), -tenths(back))], &mut drawn, &mut returned);
+        book.hand_back(&[more(0, -tenths(back))], &mut drawn, &mut returned);
         book.book_returned(returned, hour(1));
         draw(&mut book, &mut drawn, costs);
     }
@@ -32,7 +32,7 @@ fn drawn(blocks: &[(i64, Option<usize>)], costs: &[Costs], back: i64) -> (Shelf,
 
 fn draw(book: &mut Book, drawn: &mut Drawn, costs: &[Costs]) {
     for costs in costs {
-        let prices = [0, 1].map(|place| (price(place), tenths(costs[place])));
+        let prices = [0, 1].map(|place| more(place, tenths(costs[place])));
         book.draw(&prices, drawn, hour(1));
     }
 }

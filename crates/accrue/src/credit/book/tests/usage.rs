@@ -105,7 +105,7 @@ fn the_oldest_entry_is_committed_where_too_many_would_be_pending() {
     let (mut shelf, mut drawn) = (desk.rows(), Drawn::default());
     let mut check = |places: std::ops::Range<usize>, committed, expect: &[(u64, i64)]| {
         let mut book = shelf.open();
-        let prices: Vec<_> = places.map(|place| (price(place), credits(1))).collect();
+        let prices: Vec<_> = places.map(|place| more(place, credits(1))).collect();
         book.draw(&prices, &mut drawn, hour(1));
         shelf.save(&book);
         check_ledger(&shelf);
@@ -187,7 +187,7 @@ fn ids_follow_from_the_place_in_the_ledger() {
         let unit = PricingUnit::parse(unit).unwrap();
         let mut book = Book::new(customer(), unit, zone());
         book.book(&entry(increment(1, None, None, None)), hour(0)).unwrap();
-        book.draw(&[(price(0), credits(2))], &mut Drawn::default(), hour(1));
+        book.draw(&[more(0, credits(2))], &mut Drawn::default(), hour(1));
         let entries = book.entries.values().map(|booked| booked.entry.id).collect::<BTreeSet<_>>();
         (entries, book.blocks.into_keys().collect::<BTreeSet<_>>())
     };
