@@ -69,7 +69,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     given::Given,
-    in_force::InForce,
+    in_force::{InForce, Lane},
     interval::Cut,
     invoicing::{Draft, Invoicing, InvoicingStep},
     migration::{Replaced, VersionMove},

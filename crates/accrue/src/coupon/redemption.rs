@@ -6,7 +6,7 @@ use super::{Coupon, CouponDiscount};
 use crate::{
     AdjustmentIntervalId, CouponId, Error, PricingUnit, RedemptionCode, Timeframe, Timestamp,
     price::{Adjustment, Price},
-    subscription::{AdjustmentInterval, Subscription, SubscriptionStatus},
+    subscription::{AdjustmentInterval, Lane, Subscription, SubscriptionStatus},
 };
 
 /// Coupon that a subscription redeems, and when its discount begins (invoicing 11.2).
@@ -99,6 +99,7 @@ impl Coupon {
             adjustment: Adjustment::from(&self.discount),
             scope: None,
             price_ids: reached.map(|price| price.id).collect(),
+            lane: Lane::FIRST,
             plan_version: of.plan_version,
             coupon_id: Some(self.id),
             is_trial: false,

@@ -15,6 +15,7 @@ use crate::{
         PriceOrigin, Unit, round_lines,
     },
     rating::apply_adjustment,
+    subscription::Lane,
 };
 
 /// Line to add to a draft by hand (invoicing 9.6).
@@ -158,7 +159,7 @@ impl Invoice {
         let line = InvoiceLine {
             id: InvoiceLineId::part_of(self.id.as_bytes(), &[price_id.as_bytes()]),
             price_id,
-            beside: None,
+            lane: Lane::FIRST,
             name,
             currency: self.currency.into(),
             quantity,

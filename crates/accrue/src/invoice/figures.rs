@@ -112,7 +112,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
-            beside: in_force.beside,
+            lane: in_force.lane,
             name: price.name.clone(),
             currency: price.currency.clone(),
             quantity: line.quantity.clone(),
@@ -152,8 +152,9 @@ impl DueLine {
             [self.period.start(), self.period.end()].map(|at| at.micros().to_be_bytes());
         let price = of.map(|of| *of.price.as_bytes()).unwrap_or_default();
         let mut names = vec![price.as_slice(), &start, &end];
-        let beside = of.and_then(|of| of.beside);
-        names.extend(beside.iter().map(|interval| interval.as_bytes().as_slice()));
+        let lane = of.map(|of| of.lane).filter(|lane| !lane.is_first());
+        let lane = lane.map(|lane| lane.number().to_be_bytes());
+        names.extend(lane.iter().map(<[u8; 4]>::as_slice));
         InvoiceLineId::part_of(charges.invoice_id.as_bytes(), &names)
     }
 }

@@ -2,12 +2,12 @@ use serde::{Deserialize, Serialize};
 
 use super::TaxAmount;
 use crate::{
-    AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PriceIntervalId,
-    PricingUnit, PropertyName, Timeframe, Timestamp,
+    AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
+    PropertyName, Timeframe, Timestamp,
     expression::Expression,
     meter::UsageCustomers,
     price::{Adjustment, AdjustmentScope, Part, PartOf, round_to},
-    subscription::InForce,
+    subscription::{InForce, Lane},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -21,9 +21,9 @@ pub struct InvoiceLine {
     pub id: InvoiceLineId,
     /// Price that it charges.
     pub price_id: PriceId,
-    /// Interval that it charges, where that runs beside another one of the price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) beside: Option<PriceIntervalId>,
+    /// Lane of that.
+    #[serde(default, skip_serializing_if = "Lane::is_first")]
+    pub(crate) lane: Lane,
     /// Name of the price.
     pub name: Name,
     /// Currency or pricing unit of the price: that of all amounts but `amount`.
@@ -139,7 +139,7 @@ impl InvoiceLine {
 
     /// Returns what the usage that it charges is known by.
     pub(crate) fn in_force(&self) -> InForce {
-        InForce { price: self.price_id, beside: self.beside }
+        InForce { price: self.price_id, lane: self.lane }
     }
 
     /// Breaks its subtotal down by the values of a property, each with its quantity and what that would cost by

@@ -11,7 +11,7 @@ use crate::{
     price::{Adjustment, Cadence, Charge, Discount, Model, NewPrice, Unit},
     rating::{Due, DueLine, DueStep, Earlier, RateCard},
     subscription::{
-        AdjustmentInterval,
+        AdjustmentInterval, Lane,
         sample::{cut, subscription},
     },
 };
@@ -46,6 +46,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         id: AdjustmentIntervalId::from_bytes([1; 16]),
         adjustment: Adjustment::Discount(Discount::Percentage(Fraction::parse("0.15").unwrap())),
         price_ids: prices.iter().map(|price| price.id).collect(),
+        lane: Lane::FIRST,
         plan_version: of.plan_version,
         coupon_id: None,
         is_trial: false,

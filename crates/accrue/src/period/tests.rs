@@ -24,7 +24,7 @@ use crate::{
     },
     rating::{RateCard, rate},
     subscription::{
-        AdjustmentInterval, Cut, PriceInterval, Subscription, SubscriptionEntry, sample,
+        AdjustmentInterval, Cut, Lane, PriceInterval, Subscription, SubscriptionEntry, sample,
     },
     time::INSTANT,
     usage::{Aggregate, Amount, Reading, Seen, Total},
@@ -171,6 +171,7 @@ impl Story {
                 id: AdjustmentIntervalId::from_bytes([u8::try_from(place).unwrap(); 16]),
                 adjustment: adjustment.clone(),
                 price_ids: prices.iter().map(|price: &Arc<Price>| price.id).collect(),
+                lane: Lane::FIRST,
                 plan_version: PlanVersion::FIRST,
                 coupon_id: None,
                 is_trial: false,

@@ -99,7 +99,7 @@ pub(super) fn in_order(adjustments: &[AdjustmentInterval]) -> Vec<&AdjustmentInt
 fn joined(intervals: &[RatedInterval], adjustment: &AdjustmentInterval) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (place, interval) in intervals.iter().enumerate() {
-        if !adjustment.reaches(interval.price.id) {
+        if !adjustment.reaches_in_force(interval.in_force) {
             continue;
         }
         let is_alike = |group: &&mut Vec<usize>| {
@@ -121,8 +121,9 @@ impl Reaching {
         members: &[usize],
         intervals: &[RatedInterval],
     ) -> Option<Self> {
-        let is_reached =
-            |place: &usize| intervals.get(*place).is_some_and(|own| of.reaches(own.price.id));
+        let is_reached = |place: &usize| {
+            intervals.get(*place).is_some_and(|own| of.reaches_in_force(own.in_force))
+        };
         let reached = members.iter().enumerate().filter(|(_, place)| is_reached(place));
         let reaches: Vec<_> = reached.map(|(member, _)| member).collect();
         let force = Force { start: of.start_date, end: of.end_date };

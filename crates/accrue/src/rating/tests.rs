@@ -26,7 +26,7 @@ use crate::{
         DiscountTier, Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
     },
     subscription::{
-        AdjustmentInterval, BillingAnchor, Cut, PriceInterval,
+        AdjustmentInterval, BillingAnchor, Cut, Lane, PriceInterval,
         sample::{cut, subscription},
     },
     usage::{Aggregate, Total},
@@ -116,6 +116,7 @@ fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
         id: AdjustmentIntervalId::from_bytes([u8::try_from(place).unwrap(); 16]),
         adjustment: own.adjustment.clone(),
         price_ids: own.prices.iter().map(|place| price_id(*place)).collect(),
+        lane: Lane::FIRST,
         plan_version: of.plan_version,
         coupon_id: None,
         is_trial: false,

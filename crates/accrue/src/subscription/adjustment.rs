@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cut, PriceInterval, Subscription};
+use super::{Cut, InForce, Lane, PriceInterval, Subscription};
 use crate::{
     AdjustmentIntervalId, CouponId, Error, PriceId, Timestamp,
     plan::PlanVersion,
@@ -27,6 +27,9 @@ pub struct AdjustmentInterval {
     /// Prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
     /// spread over those that fall due together.
     pub price_ids: BTreeSet<PriceId>,
+    /// Lane of the interval that it came with: it reaches no other.
+    #[serde(default, skip_serializing_if = "Lane::is_first")]
+    pub(crate) lane: Lane,
     /// Version of the plan that it was cut from, or under which a coupon was redeemed.
     pub plan_version: PlanVersion,
     /// Coupon that it comes from, where it does.
@@ -71,12 +74,26 @@ impl AdjustmentInterval {
         self.scope.as_ref()?.plan_phase_order
     }
 
-    /// Tells whether it came with a price, and goes with it.
-    pub(super) fn is_own_of(&self, price: PriceId) -> bool {
-        self.scope.is_none()
-            && !self.is_trial
-            && !self.is_invoice_level()
-            && self.price_ids == [price].into()
+    /// Tells whether it is over what an interval of a price is charged.
+    #[must_use]
+    pub fn is_over(&self, interval: &PriceInterval) -> bool {
+        self.reaches_in_force(interval.in_force())
+    }
+
+    /// Tells whether it came with an interval of a price, and goes with it: they have one life.
+    pub(super) fn goes_with(&self, interval: &PriceInterval) -> bool {
+        self.is_own_of(interval.price_id)
+            && self.is_over(interval)
+            && self.life() == interval.life()
+    }
+
+    /// Tells whether it came with a price.
+    fn is_own_of(&self, price: PriceId) -> bool {
+        self.is_own() && self.price_ids == [price].into()
+    }
+
+    fn is_own(&self) -> bool {
+        self.scope.is_none() && !self.is_trial && !self.is_invoice_level()
     }
 
     /// Returns the adjustment as a plan or the subscription was given it; none where it is a price's own or a
@@ -88,6 +105,11 @@ impl AdjustmentInterval {
 
     pub(crate) fn reaches(&self, price: PriceId) -> bool {
         self.price_ids.contains(&price)
+    }
+
+    /// Tells whether it reaches a price in force: what came with an interval reaches its lane alone.
+    pub(crate) fn reaches_in_force(&self, of: InForce) -> bool {
+        self.reaches(of.price) && (!self.is_own() || self.lane == of.lane)
     }
 }
 
@@ -111,12 +133,12 @@ impl Cut {
         own: impl Iterator<Item = Adjustment>,
         price_id: PriceId,
     ) -> Vec<AdjustmentInterval> {
-        let PriceInterval { id, start_date, end_date, .. } = *interval;
+        let PriceInterval { id, lane, start_date, end_date, .. } = *interval;
         let own = (0_u32..).zip(own).map(|(place, adjustment)| {
             let names = [id.as_bytes().as_slice(), &place.to_be_bytes()];
             let id = AdjustmentIntervalId::derived(self.created_at, &names);
             let own = self.of_price(id, adjustment, price_id);
-            AdjustmentInterval { start_date, end_date, ..own }
+            AdjustmentInterval { lane, start_date, end_date, ..own }
         });
         own.collect()
     }
@@ -133,6 +155,7 @@ impl Cut {
             adjustment,
             scope: None,
             price_ids: [price_id].into(),
+            lane: Lane::FIRST,
             plan_version: self.plan_version,
             coupon_id: None,
             is_trial: false,
@@ -157,6 +180,7 @@ impl Cut {
             adjustment: of.adjustment.clone(),
             scope: Some(Box::new(of.scope.clone())),
             price_ids: of.reached(prices).map(|price| price.id).collect(),
+            lane: Lane::FIRST,
             plan_version: self.plan_version,
             coupon_id: None,
             is_trial: false,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BillingAnchor, BillingPeriods, FeeStretch, Given, InForce, PlanInterval, Refilled,
+    BillingAnchor, BillingPeriods, FeeStretch, Given, InForce, Lane, PlanInterval, Refilled,
     Subscription, trial::Delayed,
 };
 use crate::{
@@ -67,10 +67,9 @@ pub struct PriceInterval {
     /// (subscriptions 2.6).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub can_defer_billing: bool,
-    /// True where it runs, or ran, beside another interval of its price: what it draws and bills is known by it, and
-    /// not by the price alone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) is_beside: bool,
+    /// Lane of its price that it runs in.
+    #[serde(default, skip_serializing_if = "Lane::is_first")]
+    pub(crate) lane: Lane,
     /// True where its price is of what others come to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_composite: bool,
@@ -118,7 +117,7 @@ impl Cut {
             filter: None,
             usage_customers: None,
             can_defer_billing: false,
-            is_beside: false,
+            lane: Lane::FIRST,
             is_composite: price.charge.is_composite(),
             quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
         }
@@ -141,12 +140,18 @@ impl PriceInterval {
 
     /// Returns what its usage is known by.
     pub(crate) fn in_force(&self) -> InForce {
-        InForce { price: self.price_id, beside: self.is_beside.then_some(self.id) }
+        InForce { price: self.price_id, lane: self.lane }
     }
 
     /// Tells whether it is charged in its first period alone.
     pub(crate) fn is_charged_once(&self) -> bool {
         self.cadence.cycle().is_none() && !self.is_trial()
+    }
+
+    /// Tells whether there is an instant at which both are in force.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let begins_in = |one: &Self, of: &Self| one.end_date.is_none_or(|end| of.start_date < end);
+        begins_in(self, other) && begins_in(other, self)
     }
 
     /// Tells whether its price is a fee.

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::{
     AdjustmentInterval, AdjustmentIntervalEdit, BillingAnchor, BillingPeriods, Cut, IntervalDate,
-    NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
+    Lane, NewAdjustmentInterval, NewPriceInterval, PriceInterval, PriceIntervalEdit, Subscription,
     SubscriptionStatus, differences::Life, price_changes::too_many_cells,
 };
 use crate::{
@@ -46,7 +46,7 @@ impl Subscription {
         edit.usage_customers.clone().apply(&mut interval.usage_customers);
         interval.can_defer_billing = edit.can_defer_billing.unwrap_or(interval.can_defer_billing);
         let terms = self.grid_of(&interval);
-        let was = interval.life();
+        let (before, was) = (interval.clone(), interval.life());
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
         if life.0 < was.0 && interval.given.is_some_and(|of| of.until.is_some()) {
@@ -57,7 +57,7 @@ impl Subscription {
         if life.0 != was.0 {
             self.check_behind_trial(was.0, life.0)?;
         }
-        let own = |of: &AdjustmentInterval| of.is_own_of(interval.price_id) && of.life() == was;
+        let own = |of: &AdjustmentInterval| of.goes_with(&before);
         if interval.end_date == Some(interval.start_date) {
             self.adjustment_intervals.retain(|of| !own(of));
             self.price_intervals.remove(place);
@@ -137,10 +137,11 @@ impl Subscription {
     pub(super) fn push_priced(
         &mut self,
         cut: &Cut,
-        interval: PriceInterval,
+        mut interval: PriceInterval,
         price: &Price,
         more: &Adjustments,
     ) {
+        interval.lane = self.free_lane(&interval);
         let own = [&price.adjustments, more].into_iter().flat_map(Adjustments::each);
         self.adjustment_intervals.extend(cut.own_of(&interval, own, price.id));
         self.price_intervals.push(interval);
@@ -281,34 +282,19 @@ impl Subscription {
         Ok(())
     }
 
-    /// Refuses intervals that cannot be together, and notes which run beside another of their price (subscriptions 2.3).
+    /// Refuses intervals that cannot be together, and puts those of one price into lanes (subscriptions 2.3).
     pub(crate) fn settle_intervals(&mut self) -> Result<(), Error> {
         let (found, most) = (self.price_intervals.len(), limits::INTERVALS);
         if found.max(self.adjustment_intervals.len()) > most {
             let detail = format!("the subscription has at most {most} intervals of a kind");
             return Err(Error::constraint(detail));
         }
-        let mut beside = Vec::new();
         for (place, one) in self.price_intervals.iter().enumerate() {
-            for (before, other) in self.price_intervals.iter().enumerate().take(place) {
-                let ends_before = |first: &PriceInterval, second: &PriceInterval| {
-                    first.end_date.is_some_and(|end| end <= second.start_date)
-                };
-                if ends_before(one, other) || ends_before(other, one) {
-                    continue;
-                }
-                if one.price_id == other.price_id {
-                    if !one.is_usage()
-                        || one.filter == other.filter && self.counts_alike(one, other)
-                    {
-                        let id = one.price_id;
-                        let detail = format!("two intervals of the price {id} would overlap");
-                        return Err(Error::constraint(detail));
-                    }
-                    let is_known = other.is_beside || beside.contains(&before);
-                    if !one.is_beside && !is_known {
-                        beside.push(place);
-                    }
+            for other in self.price_intervals.iter().take(place).filter(|of| of.overlaps(one)) {
+                if one.price_id == other.price_id && !self.count_apart(one, other) {
+                    let id = one.price_id;
+                    let detail = format!("two intervals of the price {id} would overlap");
+                    return Err(Error::constraint(detail));
                 }
                 // What is of no phase goes on through several.
                 let in_phases = |of: &PriceInterval| of.plan_phase_order.is_some();
@@ -322,17 +308,49 @@ impl Subscription {
                 }
             }
         }
-        for place in beside {
-            if let Some(interval) = self.price_intervals.get_mut(place) {
-                interval.is_beside = true;
-            }
-        }
+        self.settle_lanes()?;
         self.check_fee_changes()
     }
 
-    /// Tells whether two intervals count the usage of the same customers.
-    fn counts_alike(&self, one: &PriceInterval, other: &PriceInterval) -> bool {
-        self.source_of(one).usage_customers() == self.source_of(other).usage_customers()
+    /// Tells whether two intervals of a price are of different usage.
+    fn count_apart(&self, one: &PriceInterval, other: &PriceInterval) -> bool {
+        let customers = |of| self.source_of(of).usage_customers().cloned();
+        one.is_usage() && (one.filter != other.filter || customers(one) != customers(other))
+    }
+
+    /// Returns the lane that an interval of a price can run in.
+    pub(super) fn free_lane(&self, of: &PriceInterval) -> Lane {
+        let alike = self.price_intervals.iter().filter(|one| one.price_id == of.price_id);
+        let overlapping = alike.filter(|one| one.id != of.id && one.overlaps(of));
+        Lane::free(overlapping.map(|one| one.lane))
+    }
+
+    /// Puts intervals that have come to overlap one of their price in its lane into another, with the adjustments
+    /// that came with them.
+    fn settle_lanes(&mut self) -> Result<(), Error> {
+        for place in 0..self.price_intervals.len() {
+            let (before, from) = self.price_intervals.split_at(place);
+            let Some(of) = from.first() else { continue };
+            let is_in_its_way =
+                |one: &&PriceInterval| one.in_force() == of.in_force() && one.overlaps(of);
+            let Some(other) = before.iter().find(is_in_its_way) else { continue };
+            let lane = self.free_lane(of);
+            let own = self.adjustment_intervals.iter_mut().filter(|own| own.goes_with(of));
+            let own: Vec<_> = own.collect();
+            if own.iter().any(|own| own.goes_with(other)) {
+                let id = of.price_id;
+                let detail = format!(
+                    "two intervals of the price {id} would overlap, with adjustments of their own: one of them can be \
+                     added anew"
+                );
+                return Err(Error::constraint(detail));
+            }
+            own.into_iter().for_each(|own| own.lane = lane);
+            if let Some(of) = self.price_intervals.get_mut(place) {
+                of.lane = lane;
+            }
+        }
+        Ok(())
     }
 
     /// Decides the life of an interval that is edited.

@@ -265,9 +265,7 @@ impl Subscription {
         }
         let goes = |id: &PriceId| to.leaves.contains(id) && !comes.contains(id);
         for of in running.iter().filter(|of| goes(&of.price_id)) {
-            let is_own =
-                |own: &AdjustmentInterval| own.is_own_of(of.price_id) && own.life() == of.life();
-            self.end_adjustments(at, moved, is_own);
+            self.end_adjustments(at, moved, |own| own.goes_with(of));
             if at <= of.start_date {
                 moved.removed.push(of.clone());
                 self.price_intervals.retain(|own| own.id != of.id);
@@ -283,10 +281,11 @@ impl Subscription {
     fn begin_moved(
         &mut self,
         cut: &Cut,
-        interval: PriceInterval,
+        mut interval: PriceInterval,
         (price, old): (&Price, Option<PriceIntervalId>),
         moved: &mut VersionMoved,
     ) {
+        interval.lane = self.free_lane(&interval);
         for own in cut.own_of(&interval, price.adjustments.each(), price.id) {
             moved.began_adjustments.insert(own.id);
             self.adjustment_intervals.push(own);

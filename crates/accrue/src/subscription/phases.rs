@@ -176,10 +176,9 @@ impl Subscription {
         let cut = |end: &mut Option<Timestamp>| *end = Some(end.map_or(at, |end| end.min(at)));
         let lives =
             self.price_intervals.iter().filter(|of| is_own(of.plan_phase_order, of.start_date));
-        let lives: Vec<_> = lives.map(|of| (of.price_id, of.life())).collect();
+        let lives: Vec<_> = lives.cloned().collect();
         let is_of = |of: &AdjustmentInterval| {
-            is_own(of.phase(), of.start_date)
-                || lives.iter().any(|(price, life)| of.is_own_of(*price) && of.life() == *life)
+            is_own(of.phase(), of.start_date) || lives.iter().any(|interval| of.goes_with(interval))
         };
         self.adjustment_intervals.retain(|of| !is_of(of) || of.start_date < at);
         self.adjustment_intervals
@@ -204,14 +203,14 @@ impl Subscription {
         };
         let lives =
             self.price_intervals.iter().filter(|of| is_own(of.plan_phase_order, of.start_date));
-        let lives: Vec<_> = lives.map(|of| (of.price_id, of.life())).collect();
+        let lives: Vec<_> = lives.cloned().collect();
         let moved = |(start, end): Life| (to.moved(start, &zone), to.moved_end(end, &zone));
         let is_there = |start: Timestamp, end: Option<Timestamp>| {
             until.is_none_or(|until| start < until) && end.is_none_or(|end| start < end)
         };
         self.adjustment_intervals.retain_mut(|of| {
             let own = is_own(of.phase(), of.start_date)
-                || lives.iter().any(|(price, life)| of.is_own_of(*price) && of.life() == *life);
+                || lives.iter().any(|interval| of.goes_with(interval));
             if own {
                 (of.start_date, of.end_date) = moved(of.life());
             }

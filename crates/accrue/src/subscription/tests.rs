@@ -165,6 +165,7 @@ fn another_price_comes_with_its_own_adjustments_and_has_its_share_of_others() {
         id: AdjustmentIntervalId::from_bytes([9; 16]),
         adjustment: Adjustment::Discount(Discount::Amount(number("1"))),
         price_ids: [before.id, beside.id].into(),
+        lane: Lane::FIRST,
         plan_version: PlanVersion::FIRST,
         coupon_id: None,
         is_trial: false,

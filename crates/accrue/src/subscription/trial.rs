@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AdjustmentInterval, BillingAnchor, Cut, PriceInterval, Subscription, Terms};
+use super::{AdjustmentInterval, BillingAnchor, Cut, Lane, PriceInterval, Subscription, Terms};
 use crate::{
     AdjustmentIntervalId, Decimal, Error, Fraction, PriceId, PriceIntervalId, PricingUnit,
     Timestamp,
@@ -220,6 +220,7 @@ impl Subscription {
                 adjustment,
                 scope: None,
                 price_ids: [price.id].into(),
+                lane: Lane::FIRST,
                 plan_version: self.plan_version,
                 coupon_id: None,
                 is_trial: true,

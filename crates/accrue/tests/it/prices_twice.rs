@@ -3,7 +3,7 @@
 use accrue::{
     CarriedUpdate, Clock as _, Decimal, Patch, PriceId, PriceIntervalId,
     credit::NewLedgerEntry,
-    price::NewPrice,
+    price::{Discount, NewPrice},
     subscription::{
         IntervalChanges, IntervalDate, NewPriceInterval, PriceIntervalEdit, SubscriptionUpdate,
     },
@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use crate::{
     interval_filters::filter,
+    invoices::shown,
     price_intervals::{Changed, JANUARY, adding, changed, constraint, editing, tiered},
     support::{
         fixture::{at, block_on, external, number, refused, run},
@@ -159,6 +160,61 @@ fn subscriptions_2_3_12_a_price_is_there_twice_where_customers_differ() {
     run(fixture.account.ingest([event])).unwrap();
     fixture.tick_at("2027-02-05T00:00:00Z");
     assert_eq!(shop.settled(), ["00001 issued 2027-02-01: usage 14, usage 10 = 24"]);
+}
+
+#[test]
+fn subscriptions_2_3_12_what_a_price_has_of_its_own_is_of_each() {
+    let twice = Twice::of(true, |changed| {
+        let mut new = changed.fixture().usage_at("2", &changed.metric);
+        new.adjustments.discounts = vec![Discount::Percentage("0.5".parse().unwrap())];
+        new.adjustments.minimum = Some(number("30"));
+        new
+    });
+    let Twice { changed, .. } = &twice;
+    let fixture = changed.fixture();
+    fixture.set("2027-01-05T00:00:00Z");
+    changed.use_in("a", "2027-01-05T00:00:00Z", "10", "eu");
+    changed.use_in("b", "2027-01-05T00:00:00Z", "100", "us");
+    let account = &fixture.account;
+    let found = block_on(account.fetch_subscription(changed.subscription.id)).unwrap();
+    let reached = found.adjustment_intervals.iter().map(|of| {
+        found.price_intervals.iter().map(|interval| of.is_over(interval)).collect::<Vec<_>>()
+    });
+    let each = [[true, false], [true, false], [false, true], [false, true]];
+    assert_eq!(reached.collect::<Vec<_>>(), each);
+    // Of 20 a half, and 30 at least; of 200 a half.
+    assert_eq!(
+        shown(&changed.invoiced.upcoming(&found)),
+        "DRAFT draft 2027-02-01: usage 30, usage 100 = 130"
+    );
+    // One that goes takes its own with it.
+    let us = twice.intervals()[1];
+    changed.edit(PriceIntervalEdit::ending(us, at(JANUARY)));
+    assert_eq!(shown(&changed.invoiced.upcoming(&found)), "DRAFT draft 2027-02-01: usage 30 = 30");
+}
+
+#[test]
+fn subscriptions_2_3_12_intervals_that_come_to_overlap_are_told_apart() {
+    let twice = Twice::of(true, |changed| {
+        let mut new = changed.fixture().usage_at("2", &changed.metric);
+        new.adjustments.discounts = vec![Discount::Percentage("0.5".parse().unwrap())];
+        new
+    });
+    let Twice { changed, .. } = &twice;
+    let fixture = changed.fixture();
+    let [eu, us] = twice.intervals()[..] else { panic!("two") };
+    changed.edit(PriceIntervalEdit::ending(us, at(JANUARY)));
+    let march = "2027-03-01T00:00:00Z";
+    changed.edit(PriceIntervalEdit::ending(eu, at(march)));
+    twice.add(US, march);
+    // The first goes on after all.
+    let on = |id| PriceIntervalEdit { end_date: Patch::Clear, ..PriceIntervalEdit::new(id) };
+    changed.edit(on(eu));
+    fixture.set("2027-03-05T00:00:00Z");
+    fixture.tick();
+    changed.use_in("a", "2027-03-05T00:00:00Z", "10", "eu");
+    changed.use_in("b", "2027-03-05T00:00:00Z", "100", "us");
+    assert_eq!(changed.cost(march, "2027-04-01T00:00:00Z"), number("110"));
 }
 
 #[test]

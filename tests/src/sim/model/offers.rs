@@ -1,6 +1,8 @@
 //! The versions of plans that subscriptions are on, one after the other: as they are committed, and as they were asked
 //! for.
 
+use std::collections::BTreeSet;
+
 use bigdecimal::BigDecimal;
 use serde_json::Value;
 
@@ -61,6 +63,8 @@ pub(in crate::sim) struct Migration {
     /// Whether no other one was still to be planned, or to be kept, when it was created: of those that are planned at one
     /// time, in several processes, the one that is planned last counts.
     is_alone: bool,
+    /// Subscriptions that were committed before it: one that is behind it is none of its, whenever it was asked for.
+    found: BTreeSet<String>,
 }
 
 /// What somebody is on from when, whatever brought it.
@@ -215,7 +219,11 @@ impl Tenant {
             .values_mut()
             .filter(|of| known.is_none() && created_at <= of.created_at);
         later.for_each(|of| of.is_alone = false);
-        let migration = Migration { offer, created_at, is_planned, is_canceled, is_alone };
+        let found = match self.migrations.remove(&id) {
+            Some(known) => known.found,
+            None => self.subscriptions.iter().map(|of| of.id.clone()).collect(),
+        };
+        let migration = Migration { offer, created_at, is_planned, is_canceled, is_alone, found };
         self.migrations.insert(id, migration);
         Ok(())
     }
@@ -239,8 +247,9 @@ impl Tenant {
                     return Err(format!("{of:?} is moved by {migration:?}"));
                 }
                 // What was asked for since may have brought it elsewhere.
-                let is_of =
-                    of.created_at < migration.created_at && of.changed_at < migration.created_at;
+                let is_of = migration.found.contains(&of.id)
+                    && of.created_at < migration.created_at
+                    && of.changed_at < migration.created_at;
                 let is_last = self.migrations.iter().all(|(other, of)| {
                     other == id || of.created_at < migration.created_at && !of.is_canceled
                 });

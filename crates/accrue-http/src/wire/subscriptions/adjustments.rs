@@ -166,7 +166,7 @@ fn price_intervals(
     subscription: &Subscription,
 ) -> Vec<String> {
     let intervals = subscription.price_intervals.iter();
-    let reached = intervals.filter(|interval| of.price_ids.contains(&interval.price_id));
+    let reached = intervals.filter(|interval| of.is_over(interval));
     reached.map(|interval| interval.id.to_string()).collect()
 }
 

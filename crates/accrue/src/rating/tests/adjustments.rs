@@ -155,6 +155,7 @@ fn subscriptions_2_4_prices_share_that_have_one_cadence_mode_currency_and_day() 
             id: AdjustmentIntervalId::from_bytes([1; 16]),
             adjustment: amount_off("1"),
             price_ids: prices.iter().map(|price| price.id).collect(),
+            lane: Lane::FIRST,
             plan_version: of.plan_version,
             coupon_id: None,
             is_trial: false,
