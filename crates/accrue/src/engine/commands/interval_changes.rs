@@ -35,7 +35,7 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an interval that the subscription does not have, a
     /// price, and a customer whose usage is to count;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, an interval
-    /// would end before its start or lie outside of the subscription, two of one price would overlap, or overlapping ones
+    /// would end before its start or lie outside of the subscription, two of one price would charge the same usage, or overlapping ones
     /// begin their periods on different days, a price is in another currency, or was made with another plan or
     /// subscription, an adjustment would be over prices that it cannot be over, or a customer whose usage is to count is
     /// neither the subscriber nor one of its children; where more than [100](crate::limits::REWOUND) billing periods would
