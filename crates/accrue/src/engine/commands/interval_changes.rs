@@ -35,11 +35,11 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an interval that the subscription does not have, a
     /// price, and a customer whose usage is to count;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has ended, an interval
-    /// would end before its start or lie outside of the subscription, two of one price would charge the same usage, or overlapping ones
-    /// begin their periods on different days, a price is in another currency, or was made with another plan or
-    /// subscription, an adjustment would be over prices that it cannot be over, or a customer whose usage is to count is
-    /// neither the subscriber nor one of its children; where more than [100](crate::limits::REWOUND) billing periods would
-    /// be billed anew, and where one of their invoices is synced or about to be.
+    /// would end before its start or lie outside of the subscription, two of one price would charge the same usage, or
+    /// overlapping ones begin their periods on different days, a price is in another currency, or was made with another
+    /// plan or subscription, an adjustment would be over prices that it cannot be over, or a customer whose usage is to
+    /// count is neither the subscriber nor one of its children; where more than [100](crate::limits::REWOUND) billing
+    /// periods would be billed anew, and where one of their invoices is synced or about to be.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
