@@ -5,7 +5,7 @@ use accrue::plan::{MigrationTiming, NewMigration, PlanVersion, PlanVersionChange
 use crate::{
     changed_plans::on,
     price_intervals::{JANUARY, changed},
-    support::fixture::{at, refused},
+    support::fixture::{at, refused, run},
 };
 
 #[test]
@@ -58,4 +58,28 @@ fn of_two_migrations_the_later_one_counts_and_a_plan_change_ends_what_it_brought
     let ends: Vec<_> = of.price_intervals.iter().map(|of| of.end_date).collect();
     let (move_at, change_at) = (at("2027-01-20T00:00:00Z"), at("2027-01-25T00:00:00Z"));
     assert_eq!(ends, [Some(move_at), Some(change_at), None]);
+}
+
+#[test]
+fn subscriptions_5_6_what_an_earlier_migration_would_have_cut_short_is_billed_once_a_later_one_drops_it()
+ {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let old = changed.subscription.price_intervals[0].price_id;
+    let replace = vec![(old, fixture.advance_fee("62").into())];
+    changed.second(PlanVersionChange { replace, ..Default::default() });
+    fixture.set("2027-01-05T00:00:00Z");
+    changed.migrate(MigrationTiming::At(at("2027-02-15T00:00:00Z")));
+    fixture.tick_at("2027-02-03T00:00:00Z");
+    let january = "00001 issued 2027-01-01: fee 31 = 31";
+    assert_eq!(changed.settled(), [january, "00002 issued 2027-02-01: fee 15.5 = 15.5"]);
+
+    changed.migrate(MigrationTiming::At(at("2027-03-15T00:00:00Z")));
+    fixture.tick();
+    assert_eq!(changed.settled(), [january, "00003 issued 2027-02-01: fee 31 = 31"]);
+    let end = changed.fixture().account.cancel_subscription(
+        changed.subscription.id,
+        accrue::subscription::Cancellation::EndOfSubscriptionTerm,
+    );
+    assert_eq!(run(end).unwrap().end_date, Some(at("2027-03-01T00:00:00Z")));
 }

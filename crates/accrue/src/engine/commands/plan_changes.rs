@@ -188,7 +188,10 @@ pub(super) async fn save_plan_from(
     } else {
         plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
     }
-    subscription_changes::save_terms(tx, before, entry, at).await?;
+    // What was still to come, and is dropped, may have cut something short before.
+    let since = entry.subscription.terms_differ_since(&before.subscription);
+    let since = since.map_or(at, |since| since.min(at));
+    subscription_changes::save_terms(tx, before, entry, since).await?;
     let muted = entry.muted.clone();
     plan_changes::judge(tx, entry, &alerts, now).await?;
     if entry.muted == muted {
