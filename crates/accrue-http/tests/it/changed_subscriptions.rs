@@ -379,3 +379,25 @@ fn subscriptions_3_6_a_date_is_midnight_where_the_customer_is_and_decides_the_op
     let now = shop.host.post(&path, with(json!({}))).ok(StatusCode::OK);
     assert_eq!(now["fixed_fee_quantity_schedule"][0]["quantity"], 5, "at once where none is said");
 }
+
+#[test]
+fn subscriptions_2_3_12_a_price_is_added_once_more_for_other_usage() {
+    let shop = Shop::new();
+    let of = shop.subscribe(json!({}));
+    let usage = of["price_intervals"].as_array().unwrap();
+    let usage = usage.iter().find(|of| of["price"]["price_type"] == "usage_price").unwrap();
+    let price = &usage["price"]["id"];
+    let again = |filter: Value| {
+        json!({"add": [{
+            "price_id": price, "start_date": of["start_date"], "filter": filter,
+            "discounts": [{"discount_type": "percentage", "percentage_discount": 0.5}],
+        }]})
+    };
+    let refused = shop.host.post(&at(&of, "price_intervals"), again(Value::Null));
+    refused.error(400, "400-constraint-violation");
+    let after = shop.change(&of, again(json!("region = 'eu'")));
+    let added = after["price_intervals"].as_array().unwrap().last().unwrap();
+    assert_eq!((&added["price"]["id"], &added["filter"]), (price, &json!("region = 'eu'")));
+    let own = after["adjustment_intervals"].as_array().unwrap().last().unwrap();
+    assert_eq!(own["applies_to_price_interval_ids"], json!([added["id"]]));
+}

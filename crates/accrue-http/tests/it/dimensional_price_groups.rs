@@ -269,6 +269,24 @@ fn subscriptions_6_3_a_price_is_created_of_a_group_by_either_id() {
 }
 
 #[test]
+fn subscriptions_6_3_9_group_and_values_of_a_price_never_change() {
+    let catalogue = Catalogue::new();
+    let host = &catalogue.host;
+    let group = id(&host.post(GROUPS, catalogue.new_group()).ok(StatusCode::CREATED));
+    let of =
+        |values: Value| json!({"dimensional_price_group_id": group, "dimension_values": values});
+    let price = host.post("/v1/prices", catalogue.price(of(json!(["eu", "gold"]))));
+    let path = format!("/v1/prices/{}", id(&price.ok(StatusCode::CREATED)));
+    let before = host.get(&path).ok(StatusCode::OK);
+    let other = json!({"dimensional_price_configuration": of(json!(["us", "gold"]))});
+    host.put(&path, other).error(400, "400-request-validation-errors");
+    let dimensions = json!({"dimensions": ["region"]});
+    let of_group = host.put(&format!("{GROUPS}/{group}"), dimensions);
+    of_group.error(400, "400-request-validation-errors");
+    assert_eq!(host.get(&path).ok(StatusCode::OK), before);
+}
+
+#[test]
 fn subscriptions_6_3_what_is_wrong_with_a_configuration_is_listed() {
     let catalogue = Catalogue::new();
     let host = &catalogue.host;

@@ -19,7 +19,7 @@ fn is_dry(answer: &Answer) -> bool {
 }
 
 #[test]
-fn subscriptions_0_4_1_and_2_it_is_answered_as_if_real_and_nothing_is_written() {
+fn subscriptions_0_4_1_and_2_and_6_it_is_answered_as_if_real_and_nothing_is_written() {
     let shop = Shop::new();
     let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
     let dry = send(&shop.host, "POST", "/v1/subscriptions", new.clone(), &[DRY]);
@@ -28,7 +28,11 @@ fn subscriptions_0_4_1_and_2_it_is_answered_as_if_real_and_nothing_is_written() 
     assert_eq!(made_up["price_intervals"].as_array().unwrap().len(), 2);
     assert!(shop.host.walk("/v1/subscriptions").is_empty());
     let real = shop.host.post("/v1/subscriptions", new);
-    real.ok(StatusCode::CREATED);
+    assert_ne!(
+        real.ok(StatusCode::CREATED)["id"],
+        made_up["id"],
+        "the ids of a dry run are made up"
+    );
     assert!(!is_dry(&real), "its absence says that it was executed");
     let unknown = json!({"external_customer_id": "bob", "external_plan_id": "pro"});
     let refused = send(&shop.host, "POST", "/v1/subscriptions", unknown, &[DRY]);

@@ -53,7 +53,7 @@ impl Doors {
 }
 
 #[test]
-fn invoicing_16_3_a_session_lets_its_customer_in_until_it_is_over() {
+fn subscriptions_10_3_1_and_4_a_session_lets_its_customer_in_until_it_is_over() {
     let doors = Doors::new();
     let session = doors.open(json!({}));
     assert_eq!(session["customer_id"], doors.customer["id"]);
@@ -100,7 +100,7 @@ fn invoicing_16_3_a_replay_is_of_the_same_session() {
 }
 
 #[test]
-fn invoicing_16_3_nothing_of_a_secret_is_stored() {
+fn subscriptions_10_3_3_and_4_nothing_of_a_secret_is_stored() {
     let store = std::sync::Arc::new(accrue::store::MemoryStore::new());
     let portal = Portal::new(ADDRESS, &[7; 32]);
     let host = Host::over_with(std::sync::Arc::clone(&store), |builder| builder.portal(portal));

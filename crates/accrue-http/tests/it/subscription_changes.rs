@@ -214,7 +214,7 @@ fn subscriptions_4_5_changes_are_listed_by_customer_and_status() {
 }
 
 #[test]
-fn subscriptions_4_6_8_what_was_paid_is_said_with_it() {
+fn subscriptions_4_6_7_and_8_what_was_paid_is_said_with_it() {
     let (shop, subscription) = shop();
     let host = &shop.host;
     let answer = staged(&shop, &subscription);

@@ -85,7 +85,7 @@ fn subscriptions_10_1_7_an_endpoint_is_created_with_a_secret_that_is_shown_once(
 }
 
 #[test]
-fn subscriptions_10_1_5_and_6_an_endpoint_is_changed_disabled_enabled_and_deleted() {
+fn subscriptions_10_1_5_and_6_and_8_and_9_an_endpoint_is_changed_disabled_enabled_and_deleted() {
     let host = host();
     let created = create(&host, json!({"url": "https://one.example.com"}));
     assert_eq!(created["enabled_event_types"], json!(null));
@@ -111,6 +111,7 @@ fn subscriptions_10_1_5_and_6_an_endpoint_is_changed_disabled_enabled_and_delete
     host.get(&path(&created, "")).error(404, "404-resource-not-found");
     host.call("DELETE", &path(&created, ""), ()).error(404, "404-resource-not-found");
     host.call("POST", &path(&created, "/enable"), "").error(404, "404-resource-not-found");
+    assert!(host.walk("/v1/webhook_events").is_empty(), "no message tells of endpoints");
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn subscriptions_10_2_2_and_4_a_message_is_delivered_and_listed() {
 }
 
 #[test]
-fn subscriptions_10_2_1_and_3_messages_are_found_by_their_delivery_type_and_time() {
+fn subscriptions_10_2_1_and_3_and_6_messages_are_found_by_their_delivery_type_and_time() {
     let host = host();
     create(&host, json!({"url": "https://one.example.com/hook"}));
     customer(&host, "ada");

@@ -112,7 +112,7 @@ pub(crate) fn used() -> [Event; 4] {
 }
 
 #[test]
-fn subscriptions_6_3_rules_1_and_5_each_price_charges_its_combination_as_in_the_example() {
+fn subscriptions_6_3_1_and_5_each_price_charges_its_combination_as_in_the_example() {
     let grouped = Grouped::new(SUM);
     let prices = [grouped.price(&["eu", "gold"], "0.02"), grouped.price(&["us", "gold"], "0.03")];
     let subscription = grouped.subscribe(prices);
@@ -127,7 +127,7 @@ fn subscriptions_6_3_rules_1_and_5_each_price_charges_its_combination_as_in_the_
 }
 
 #[test]
-fn subscriptions_6_3_rule_2_values_are_compared_as_texts() {
+fn subscriptions_6_3_2_values_are_compared_as_texts() {
     let grouped = Grouped::new(SUM);
     let subscription = grouped.subscribe([grouped.price(&["1.5", "true"], "1")]);
     let number = |text: &str| PropertyValue::from(number(text));
@@ -142,7 +142,7 @@ fn subscriptions_6_3_rule_2_values_are_compared_as_texts() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_3_there_is_one_value_for_each_dimension() {
+fn subscriptions_6_3_3_there_is_one_value_for_each_dimension() {
     let grouped = Grouped::new(SUM);
     let check = |new: NewPrice, expect: ErrorKind| {
         assert_eq!(refused(&grouped.fixture, grouped.create(new.clone())).0, expect);
@@ -165,7 +165,7 @@ fn subscriptions_6_3_rule_3_there_is_one_value_for_each_dimension() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_4_the_metric_is_the_groups() {
+fn subscriptions_6_3_4_the_metric_is_the_groups() {
     let grouped = Grouped::new(SUM);
     let other = grouped.fixture.metric(COUNT);
     let mut new = grouped.price(&["eu", "gold"], "1");
@@ -217,7 +217,7 @@ fn subscriptions_6_3_a_price_of_a_group_whose_metric_is_archived_is_refused() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_6_two_prices_of_one_combination_both_charge() {
+fn subscriptions_6_3_6_two_prices_of_one_combination_both_charge() {
     let grouped = Grouped::new(SUM);
     let prices = [grouped.price(&["eu", "gold"], "0.02"), grouped.price(&["eu", "gold"], "1")];
     let subscription = grouped.subscribe(prices);
@@ -226,7 +226,7 @@ fn subscriptions_6_3_rule_6_two_prices_of_one_combination_both_charge() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_7_each_combination_has_figures_of_its_own() {
+fn subscriptions_6_3_7_each_combination_has_figures_of_its_own() {
     let check = |sql: &str, expect: [&str; 2]| {
         let grouped = Grouped::new(sql);
         let prices = [grouped.price(&["eu", "gold"], "1"), grouped.price(&["us", "gold"], "1")];
@@ -248,7 +248,7 @@ fn subscriptions_6_3_rule_7_each_combination_has_figures_of_its_own() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_8_a_fee_is_of_no_group() {
+fn subscriptions_6_3_8_a_fee_is_of_no_group() {
     let grouped = Grouped::new(SUM);
     let fee = NewPrice {
         dimensional_price_configuration: grouped
@@ -260,7 +260,7 @@ fn subscriptions_6_3_rule_8_a_fee_is_of_no_group() {
 }
 
 #[test]
-fn subscriptions_6_3_rule_8_any_model_stands_on_a_combination_and_a_matrix_divides_it_again() {
+fn subscriptions_6_3_8_any_model_stands_on_a_combination_and_a_matrix_divides_it_again() {
     let grouped = Grouped::new(SUM);
     let tier = |first, last: Option<&str>, amount| {
         Tier::new(number(first), last.map(number), number(amount))
