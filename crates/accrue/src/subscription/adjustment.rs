@@ -24,8 +24,8 @@ pub struct AdjustmentInterval {
     /// and where it is not a price's own or a coupon's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Box<AdjustmentScope>>,
-    /// Prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
-    /// spread over those that fall due together.
+    /// Prices that it reaches, in each interval of theirs; what is a price's own reaches that which it
+    /// [came with](Self::is_over). An amount, a minimum and a maximum are spread over those that fall due together.
     pub price_ids: BTreeSet<PriceId>,
     /// Lane of the interval that it came with: it reaches no other.
     #[serde(default, skip_serializing_if = "Lane::is_first")]
@@ -243,9 +243,11 @@ impl Subscription {
         }
         let cut = Cut { plan_version: version, ..self.cut(start_date, self.created_at) };
         self.adjustment_intervals.extend(cut.adjustments(after));
-        for interval in &mut self.price_intervals {
-            if interval.price_id == before.id {
-                interval.replace_price(before, after);
+        for interval in self.price_intervals.iter_mut().filter(|of| of.price_id == before.id) {
+            interval.replace_price(before, after);
+            if !interval.lane.is_first() {
+                let own = cut.own_of(interval, after.adjustments.each(), after.id);
+                self.adjustment_intervals.extend(own);
             }
         }
     }

@@ -20,11 +20,15 @@ impl Subscription {
             }
             (one, other) => [one, other].into_iter().flatten().map(|of| of.start_date).min(),
         });
+        prices.chain(adjustments).flatten().chain(self.plans_differ_since(other)).min()
+    }
+
+    /// Returns the first instant from which it is on another plan, or another version of it, than by other terms of it.
+    pub(crate) fn plans_differ_since(&self, other: &Self) -> Option<Timestamp> {
         let (own, others) = (self.plans(), other.plans());
         let plans = own.iter().filter(|of| !others.contains(of));
         let plans = plans.chain(others.iter().filter(|of| !own.contains(of)));
-        let plans = plans.map(|of| of.start_date).min();
-        prices.chain(adjustments).flatten().chain(plans).min()
+        plans.map(|of| of.start_date).min()
     }
 
     /// Returns the first instant from which usage is charged by other prices, or in other periods, than by other

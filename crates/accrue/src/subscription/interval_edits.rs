@@ -141,7 +141,7 @@ impl Subscription {
         price: &Price,
         more: &Adjustments,
     ) {
-        interval.lane = self.free_lane(&interval);
+        interval.lane = self.lane_of(&interval);
         let own = [&price.adjustments, more].into_iter().flat_map(Adjustments::each);
         self.adjustment_intervals.extend(cut.own_of(&interval, own, price.id));
         self.price_intervals.push(interval);
@@ -282,8 +282,8 @@ impl Subscription {
         Ok(())
     }
 
-    /// Refuses intervals that cannot be together, and puts those of one price into lanes (subscriptions 2.3).
-    pub(crate) fn settle_intervals(&mut self) -> Result<(), Error> {
+    /// Refuses intervals that cannot be together (subscriptions 2.3).
+    pub(crate) fn check_intervals(&self) -> Result<(), Error> {
         let (found, most) = (self.price_intervals.len(), limits::INTERVALS);
         if found.max(self.adjustment_intervals.len()) > most {
             let detail = format!("the subscription has at most {most} intervals of a kind");
@@ -294,6 +294,14 @@ impl Subscription {
                 if one.price_id == other.price_id && !self.count_apart(one, other) {
                     let id = one.price_id;
                     let detail = format!("two intervals of the price {id} would overlap");
+                    return Err(Error::constraint(detail));
+                }
+                if one.in_force() == other.in_force() {
+                    let (one, other) = (one.id, other.id);
+                    let detail = format!(
+                        "the intervals {one} and {other} of one price have followed each other, and would overlap: one \
+                         of them can be added anew"
+                    );
                     return Err(Error::constraint(detail));
                 }
                 // What is of no phase goes on through several.
@@ -308,7 +316,6 @@ impl Subscription {
                 }
             }
         }
-        self.settle_lanes()?;
         self.check_fee_changes()
     }
 
@@ -318,39 +325,13 @@ impl Subscription {
         one.is_usage() && (one.filter != other.filter || customers(one) != customers(other))
     }
 
-    /// Returns the lane that an interval of a price can run in.
-    pub(super) fn free_lane(&self, of: &PriceInterval) -> Lane {
-        let alike = self.price_intervals.iter().filter(|one| one.price_id == of.price_id);
-        let overlapping = alike.filter(|one| one.id != of.id && one.overlaps(of));
-        Lane::free(overlapping.map(|one| one.lane))
-    }
-
-    /// Puts intervals that have come to overlap one of their price in its lane into another, with the adjustments
-    /// that came with them.
-    fn settle_lanes(&mut self) -> Result<(), Error> {
-        for place in 0..self.price_intervals.len() {
-            let (before, from) = self.price_intervals.split_at(place);
-            let Some(of) = from.first() else { continue };
-            let is_in_its_way =
-                |one: &&PriceInterval| one.in_force() == of.in_force() && one.overlaps(of);
-            let Some(other) = before.iter().find(is_in_its_way) else { continue };
-            let lane = self.free_lane(of);
-            let own = self.adjustment_intervals.iter_mut().filter(|own| own.goes_with(of));
-            let own: Vec<_> = own.collect();
-            if own.iter().any(|own| own.goes_with(other)) {
-                let id = of.price_id;
-                let detail = format!(
-                    "two intervals of the price {id} would overlap, with adjustments of their own: one of them can be \
-                     added anew"
-                );
-                return Err(Error::constraint(detail));
-            }
-            own.into_iter().for_each(|own| own.lane = lane);
-            if let Some(of) = self.price_intervals.get_mut(place) {
-                of.lane = lane;
-            }
-        }
-        Ok(())
+    /// Returns the lane of its price that an interval runs in: that of others that charge the same usage, and else one
+    /// of its own.
+    pub(super) fn lane_of(&self, of: &PriceInterval) -> Lane {
+        let others = self.price_intervals.iter().filter(|one| one.id != of.id);
+        let others = others.filter(|one| one.price_id == of.price_id);
+        let alike = others.clone().find(|one| !self.count_apart(one, of));
+        alike.map_or_else(|| Lane::free(others.map(|one| one.lane)), |one| one.lane)
     }
 
     /// Decides the life of an interval that is edited.

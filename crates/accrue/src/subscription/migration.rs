@@ -161,7 +161,7 @@ impl Subscription {
         }
         self.without_trial(|of| of.move_terms(to, before, now))?;
         self.check_cells(to.known, "version")?;
-        self.settle_intervals()?;
+        self.check_intervals()?;
         self.check_size()
     }
 
@@ -285,7 +285,7 @@ impl Subscription {
         (price, old): (&Price, Option<PriceIntervalId>),
         moved: &mut VersionMoved,
     ) {
-        interval.lane = self.free_lane(&interval);
+        interval.lane = self.lane_of(&interval);
         for own in cut.own_of(&interval, price.adjustments.each(), price.id) {
             moved.began_adjustments.insert(own.id);
             self.adjustment_intervals.push(own);
@@ -411,9 +411,16 @@ impl Subscription {
         own.into_iter().for_each(|of| of.plan_version = version);
         self.follow_version(at);
         self.price_intervals.retain(|of| !moved.began.contains_key(&of.id));
-        // One that somebody else has ended since stays so.
+        // What somebody has begun in its place since stays, and so does what somebody else has ended.
+        let begun = self.price_intervals.iter().filter(|of| at <= of.start_date);
+        let begun: Vec<_> = begun.map(|of| (of.in_force(), of.start_date)).collect();
+        let next_to = |of: &PriceInterval| {
+            let own = begun.iter().filter(|(lane, _)| *lane == of.in_force());
+            own.map(|(_, start)| *start).min()
+        };
         for of in self.price_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
-            of.end_date = moved.ended.get(&of.id).map_or(of.end_date, |end| before(*end));
+            let Some(end) = moved.ended.get(&of.id) else { continue };
+            of.end_date = before(*end).into_iter().chain(next_to(of)).min();
         }
         self.adjustment_intervals.retain(|of| !moved.began_adjustments.contains(&of.id));
         for of in self.adjustment_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
@@ -422,6 +429,7 @@ impl Subscription {
         }
         let is_there = |start: Timestamp| until.is_none_or(|until| start < until);
         let removed = moved.removed.into_iter().filter(|of| is_there(of.start_date));
+        let removed = removed.filter(|of| next_to(of).is_none());
         self.price_intervals
             .extend(removed.map(|of| PriceInterval { end_date: before(of.end_date), ..of }));
         let removed = moved.removed_adjustments.into_iter().filter(|of| is_there(of.start_date));

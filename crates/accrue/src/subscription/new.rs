@@ -145,7 +145,7 @@ impl NewSubscription {
             pending_change: None,
         };
         subscription.without_trial(|of| of.begin(&cut, &terms))?;
-        subscription.settle_intervals()?;
+        subscription.check_intervals()?;
         if let Some(first) = subscription.plan_intervals.first().cloned() {
             subscription.follow_plan(&first);
         }

@@ -159,7 +159,7 @@ impl Subscription {
             of.plan_intervals.sort_by_key(|of| of.start_date);
             of.follow_phases((begin, until));
         });
-        self.settle_intervals()?;
+        self.check_intervals()?;
         self.check_size()
     }
 

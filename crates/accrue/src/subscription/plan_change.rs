@@ -166,7 +166,7 @@ impl Subscription {
     ) -> Result<(), Error> {
         let plan = self.next_plan(change, next, now)?;
         self.without_trial(|of| of.go_on_with(plan, next, now))?;
-        self.settle_intervals()?;
+        self.check_intervals()?;
         self.check_size()
     }
 

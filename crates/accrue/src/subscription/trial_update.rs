@@ -78,7 +78,7 @@ impl Subscription {
             }
             of.check_lives()
         })?;
-        self.settle_intervals()?;
+        self.check_intervals()?;
         self.check_size()
     }
 

@@ -1,6 +1,9 @@
 //! Several migrations of the same subscriptions, one after the other (subscriptions 5.6).
 
-use accrue::plan::{MigrationTiming, NewMigration, PlanVersion, PlanVersionChange};
+use accrue::{
+    plan::{MigrationTiming, NewMigration, PlanVersion, PlanVersionChange},
+    subscription::NewPriceInterval,
+};
 
 use crate::{
     changed_plans::on,
@@ -82,4 +85,22 @@ fn subscriptions_5_6_what_an_earlier_migration_would_have_cut_short_is_billed_on
         accrue::subscription::Cancellation::EndOfSubscriptionTerm,
     );
     assert_eq!(run(end).unwrap().end_date, Some(at("2027-03-01T00:00:00Z")));
+}
+
+#[test]
+fn subscriptions_5_6_what_is_begun_in_place_of_what_a_migration_ends_stays_once_that_is_canceled() {
+    let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let fixture = changed.fixture();
+    let old = changed.subscription.price_intervals[0].price_id;
+    let replace = vec![(old, fixture.usage_at("3", &changed.metric).into())];
+    changed.second(PlanVersionChange { replace, ..Default::default() });
+    let move_at = at("2027-02-15T00:00:00Z");
+    let migration = changed.migrate(MigrationTiming::At(move_at));
+    changed.add(NewPriceInterval::new(old, move_at));
+    run(fixture.account.cancel_migration(changed.invoiced.plan.id, migration.id)).unwrap();
+    fixture.tick();
+    let of = changed.of(changed.subscription.id);
+    let lives: Vec<_> =
+        of.price_intervals.iter().map(|of| (of.price_id, of.start_date, of.end_date)).collect();
+    assert_eq!(lives, [(old, at(JANUARY), Some(move_at)), (old, move_at, None)]);
 }

@@ -134,6 +134,14 @@ fn subscriptions_2_3_12_nothing_is_billed_twice() {
         ..IntervalChanges::default()
     };
     assert_eq!(changed.change(changes).price_intervals.len(), 3);
+    // What has followed another keeps its lane.
+    let [america, europe, _] = twice.intervals()[..] else { panic!("three") };
+    changed.edit(PriceIntervalEdit::ending(europe, at(later)));
+    let next = twice.add(EU, later);
+    changed.edit(to(next, "region = 'africa'"));
+    let on = PriceIntervalEdit { end_date: Patch::Clear, ..PriceIntervalEdit::new(europe) };
+    assert!(refuse(editing(on)).contains("have followed each other"));
+    changed.edit(PriceIntervalEdit::ending(america, at(later)));
     // A fee has no use for a condition.
     let fee = changed.price(fixture.advance_fee("31"));
     changed.add(NewPriceInterval::new(fee, at(later)));

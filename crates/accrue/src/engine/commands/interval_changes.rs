@@ -137,7 +137,7 @@ async fn decide(
         }
         of.check_cells(&prices, &given)?;
     }
-    of.settle_intervals()?;
+    of.check_intervals()?;
     of.reach(&prices, |_| true)?;
     for (index, edit) in edit_adjustments.iter().enumerate() {
         let edited = of.edit_adjustment_interval(edit, now);
@@ -151,7 +151,7 @@ async fn decide(
         let added = of.add_adjustment_interval(id, new, &given, &prices, now);
         added.map_err(|error| error.within(&at))?;
     }
-    of.settle_intervals()?;
+    of.check_intervals()?;
     prices::note_usage(tx, entry).await
 }
 

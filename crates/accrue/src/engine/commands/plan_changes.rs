@@ -189,7 +189,7 @@ pub(super) async fn save_plan_from(
         plan_changes::tell_scheduled(tx, &entry.subscription, at).await?;
     }
     // What was still to come, and is dropped, may have cut something short before.
-    let since = entry.subscription.terms_differ_since(&before.subscription);
+    let since = entry.subscription.plans_differ_since(&before.subscription);
     let since = since.map_or(at, |since| since.min(at));
     subscription_changes::save_terms(tx, before, entry, since).await?;
     let muted = entry.muted.clone();
