@@ -19,7 +19,7 @@ pub(crate) struct Charges<'a> {
     pub(crate) adjustments: &'a [AdjustmentInterval],
     /// What usage has drawn of prepaid credits, by the start of the period and price.
     pub(crate) drawn: BTreeMap<(Timestamp, InForce), DrawnCredits>,
-    /// Amounts that threshold invoices have billed of usage, by price and start of the period.
+    /// Amounts that threshold invoices have billed of usage, by price with its lane and start of the period.
     pub(crate) partially_invoiced: BTreeMap<(InForce, Timestamp), Decimal>,
 }
 

@@ -92,7 +92,7 @@ impl AdjustmentInterval {
         self.is_own() && self.price_ids == [price].into()
     }
 
-    fn is_own(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         self.scope.is_none() && !self.is_trial && !self.is_invoice_level()
     }
 

@@ -73,8 +73,14 @@ pub(crate) fn unscheduled_end(
 ) -> Result<Timestamp, Error> {
     let now = passed.map_or(now, |passed| now.max(passed));
     match subscription.end_date {
-        None => Err(Error::constraint("no cancellation of the subscription is scheduled")),
-        Some(end) if end <= now => Err(Error::constraint("the subscription has ended already")),
-        Some(end) => Ok(end),
+        Some(end) if now < end => Ok(end),
+        end => {
+            let what = end.map_or_else(
+                || "of which no end is scheduled".to_owned(),
+                |end| format!("which has ended at {end}"),
+            );
+            let message = format!("found {}, {what}", subscription.id);
+            Err(Error::invalid("subscription_id", message))
+        }
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{PriceInterval, Subscription, SubscriptionStatus};
 use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 
-/// Change of the quantity of a fixed fee, from an instant on (wire 5.1).
+/// Change of the quantity of a fixed fee of an active subscription, from an instant on (subscriptions 3.6).
 ///
 /// It holds until the next change of that fee that is scheduled: a change leaves later ones as they
 /// are, and replaces one at its own instant.
@@ -22,7 +22,7 @@ pub struct FeeQuantityChange {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeTiming {
-    /// Now; with the start of a subscription that has not begun.
+    /// Now.
     Immediate,
     /// Start of the next billing period of the fee.
     UpcomingInvoice,
@@ -73,26 +73,30 @@ impl ChangeTiming {
         now: Timestamp,
     ) -> Result<Timestamp, Error> {
         let Subscription { start_date, end_date, .. } = *subscription;
-        if subscription.status(now) == SubscriptionStatus::Ended {
-            return Err(Error::constraint("the subscription has ended already"));
+        match subscription.status(now) {
+            SubscriptionStatus::Upcoming => {
+                return Err(Error::constraint("the subscription has not begun yet"));
+            }
+            SubscriptionStatus::Ended => {
+                return Err(Error::constraint("the subscription has ended already"));
+            }
+            SubscriptionStatus::Active => {}
         }
-        let from = now.max(start_date);
         let period = |at: Timestamp| {
             let interval = subscription.fee_interval(price, at)?;
             subscription.period_of(interval, at)
         };
-        let Some(current) = period(from) else {
-            return self.decide_later(subscription, price, from);
+        let Some(current) = period(now) else {
+            return self.decide_later(subscription, price, now);
         };
         match self {
-            Self::Immediate => Ok(from),
-            Self::UpcomingInvoice if now < start_date => Ok(start_date),
+            Self::Immediate => Ok(now),
             Self::UpcomingInvoice => {
                 let next = period(current.end()).map(Timeframe::start);
                 next.ok_or_else(|| Error::constraint("the fee has no next billing period"))
             }
             Self::EffectiveDate(date) => {
-                let own = subscription.periods().containing(from);
+                let own = subscription.periods().containing(now);
                 let own = own.map_or(start_date, Timeframe::start);
                 let earliest = current.start().max(own);
                 let wrong = |what: &str, bound: Timestamp| {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BillingAnchor, BillingPeriods, FeeStretch, Given, InForce, Lane, PlanInterval, Refilled,
-    Subscription, trial::Delayed,
+    Subscription, price_override::Overridden, trial::Delayed,
 };
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
@@ -29,6 +29,9 @@ pub struct PriceInterval {
     /// Price of the plan version whose place it takes, where it does (subscriptions 1.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces_price_id: Option<PriceId>,
+    /// What is said of its price's adjustments, where that is the replaced one with other numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) overridden: Option<Overridden>,
     /// Version of the plan that it was cut from.
     pub plan_version: PlanVersion,
     /// Phase of the plan that it is of, where that has phases.
@@ -104,6 +107,7 @@ impl Cut {
             id: PriceIntervalId::derived(created_at, &names),
             price_id: price.id,
             replaces_price_id: None,
+            overridden: None,
             plan_version,
             plan_phase_order: price.plan_phase_order,
             trial_of: None,

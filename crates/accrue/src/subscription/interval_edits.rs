@@ -27,11 +27,18 @@ impl IntervalDate {
 }
 
 impl Subscription {
-    /// Edits one of its price intervals, of a price.
+    /// Returns the adjustments that came with a price interval, and go with it.
+    pub(crate) fn come_with(&self, id: PriceIntervalId) -> BTreeSet<AdjustmentIntervalId> {
+        let interval = self.price_intervals.iter().find(|of| of.id == id);
+        let own = |of: &&AdjustmentInterval| interval.is_some_and(|one| of.goes_with(one));
+        self.adjustment_intervals.iter().filter(own).map(|of| of.id).collect()
+    }
+
+    /// Edits one of its price intervals, of a price, and what came with it.
     pub(crate) fn edit_interval(
         &mut self,
         edit: &PriceIntervalEdit,
-        price: &Price,
+        (price, own): (&Price, &BTreeSet<AdjustmentIntervalId>),
         now: Timestamp,
     ) -> Result<(), Error> {
         let found = self.price_intervals.iter().position(|of| of.id == edit.id);
@@ -46,7 +53,7 @@ impl Subscription {
         edit.usage_customers.clone().apply(&mut interval.usage_customers);
         interval.can_defer_billing = edit.can_defer_billing.unwrap_or(interval.can_defer_billing);
         let terms = self.grid_of(&interval);
-        let (before, was) = (interval.clone(), interval.life());
+        let was = interval.life();
         let life = self.edited((edit.start_date, edit.end_date), was, &terms, now)?;
         (interval.start_date, interval.end_date) = life;
         if life.0 < was.0 && interval.given.is_some_and(|of| of.until.is_some()) {
@@ -57,7 +64,7 @@ impl Subscription {
         if life.0 != was.0 {
             self.check_behind_trial(was.0, life.0)?;
         }
-        let own = |of: &AdjustmentInterval| of.goes_with(&before);
+        let own = |of: &AdjustmentInterval| own.contains(&of.id);
         if interval.end_date == Some(interval.start_date) {
             self.adjustment_intervals.retain(|of| !own(of));
             self.price_intervals.remove(place);

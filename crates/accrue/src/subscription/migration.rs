@@ -28,6 +28,8 @@ pub(crate) struct VersionMove<'a> {
     /// These, and all that it has now.
     pub(crate) known: &'a [Price],
     pub(crate) replaced: &'a Replaced,
+    /// What the subscription has other numbers for, by what that is in the version that it moves to.
+    pub(crate) overridden: &'a BTreeMap<PriceIntervalId, PriceId>,
     pub(crate) leaves_adjustments: &'a [ScopedAdjustment],
     pub(crate) adjustments: &'a [ScopedAdjustment],
 }
@@ -89,6 +91,11 @@ impl Replaced {
     pub(crate) fn price(&mut self, old: PriceId, new: PriceId) {
         self.prices.values_mut().filter(|last| **last == old).for_each(|last| *last = new);
         self.prices.entry(old).or_insert(new);
+    }
+
+    /// Returns what a price has become.
+    pub(crate) fn now(&self, price: PriceId) -> PriceId {
+        self.prices.get(&price).copied().unwrap_or(price)
     }
 
     /// Goes on to the next version, in which an adjustment takes the place of another one.
@@ -307,6 +314,12 @@ impl Subscription {
         };
         let (leaves, comes) = (ids(to.leaves_adjustments), ids(to.adjustments));
         let given = |of: &AdjustmentInterval| of.scope.as_ref().map(|scope| scope.id);
+        let overridden = self.price_intervals.iter().filter_map(|own| {
+            let old = to.overridden.get(&own.id)?;
+            let by = prices.iter().find(|price| price.id == own.price_id)?;
+            Some((own.overridden?, *old, by))
+        });
+        let overridden: Vec<_> = overridden.collect();
         let lives = |of: &AdjustmentInterval| lives((of.start_date, of.end_date), (at, until));
         let running = self.adjustment_intervals.iter().filter(|of| lives(of));
         let running: BTreeSet<_> = running.filter_map(given).collect();
@@ -319,9 +332,12 @@ impl Subscription {
             let replaced = to.replaced.adjustments.get(&of.scope.id);
             let replaced = replaced.filter(|old| leaves.contains(old));
             let life = self.phase_life(of.scope.plan_phase_order, (at, until));
-            if let Some(life) = life.filter(|_| replaced.is_none_or(|old| running.contains(old))) {
+            let mut of = of.clone();
+            let is_in_force = replaced.is_none_or(|old| running.contains(old))
+                && overridden.iter().all(|(said, old, by)| said.follow(&mut of, *old, by));
+            if let Some(life) = life.filter(|_| is_in_force) {
                 let cut = Cut { start_date: life.0, ..*cut };
-                let interval = cut.agreed(of, prices, life);
+                let interval = cut.agreed(&of, prices, life);
                 moved.began_adjustments.insert(interval.id);
                 self.adjustment_intervals.push(interval);
             }
@@ -423,9 +439,14 @@ impl Subscription {
             of.end_date = before(*end).into_iter().chain(next_to(of)).min();
         }
         self.adjustment_intervals.retain(|of| !moved.began_adjustments.contains(&of.id));
+        let next_to_own = |of: &AdjustmentInterval| {
+            let reached =
+                begun.iter().filter(|(lane, _)| of.is_own() && of.reaches_in_force(*lane));
+            reached.map(|(_, start)| *start).min()
+        };
         for of in self.adjustment_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
-            of.end_date =
-                moved.ended_adjustments.get(&of.id).map_or(of.end_date, |end| before(*end));
+            let Some(end) = moved.ended_adjustments.get(&of.id) else { continue };
+            of.end_date = before(*end).into_iter().chain(next_to_own(of)).min();
         }
         let is_there = |start: Timestamp| until.is_none_or(|until| start < until);
         let removed = moved.removed.into_iter().filter(|of| is_there(of.start_date));
@@ -433,6 +454,7 @@ impl Subscription {
         self.price_intervals
             .extend(removed.map(|of| PriceInterval { end_date: before(of.end_date), ..of }));
         let removed = moved.removed_adjustments.into_iter().filter(|of| is_there(of.start_date));
+        let removed = removed.filter(|of| next_to_own(of).is_none());
         self.adjustment_intervals
             .extend(removed.map(|of| AdjustmentInterval { end_date: before(of.end_date), ..of }));
     }

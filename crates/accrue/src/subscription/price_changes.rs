@@ -2,7 +2,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PriceOverride, fee_quantity::check_quantity, price_override::no_quantity};
+use super::{
+    PriceOverride,
+    fee_quantity::check_quantity,
+    price_override::{Overridden, no_quantity},
+};
 use crate::{
     Decimal, Error, IdOr, PriceId, Timestamp, limits,
     plan::{Placed, PlanPrice, cells},
@@ -123,8 +127,8 @@ pub(crate) struct AgreedPrice {
     /// True where it is a price of the version, or takes the place of one.
     pub(super) is_of_version: bool,
     pub(super) replaces: Option<PriceId>,
-    /// What it has other numbers by than the price that it replaces.
-    pub(super) overridden: Option<PriceOverride>,
+    /// What is said of its adjustments, where it is the price that it replaces with other numbers.
+    pub(super) overridden: Option<Overridden>,
     pub(super) quantity: Option<Decimal>,
     pub(super) start_date: Option<Timestamp>,
     pub(super) end_date: Option<Timestamp>,
@@ -273,7 +277,7 @@ impl PriceChanges {
                 }
             };
             let overridden = match &of.by {
-                Replacement::Override(own) if replaces.is_some() => Some((**own).clone()),
+                Replacement::Override(own) if replaces.is_some() => Some(own.overridden()),
                 _ => None,
             };
             let agreed = AgreedPrice {
@@ -354,17 +358,13 @@ impl AgreedPrices {
     }
 
     /// Has an adjustment of the version follow the prices that it is over to those with other numbers in their places,
-    /// and tells whether it is still there: one of a price by itself is not, where the override says what takes its place
-    /// (subscriptions 1.6.2).
+    /// and tells whether it is still there.
     pub(super) fn follow(&self, of: &mut ScopedAdjustment) -> bool {
-        self.all.iter().all(|agreed| {
-            let (Some(old), Some(own)) = (&agreed.replaces, &agreed.overridden) else {
-                return true;
-            };
-            of.scope.filters.iter_mut().for_each(|filter| filter.rename(old, agreed.price.id));
-            let is_of_it = !of.scope.is_invoice_level && of.scope.holds(&agreed.price);
-            !(is_of_it && own.says(&of.adjustment))
-        })
+        let mut overridden = self
+            .all
+            .iter()
+            .filter_map(|agreed| Some((agreed.overridden?, agreed.replaces?, &agreed.price)));
+        overridden.all(|(said, old, by)| said.follow(of, old, by))
     }
 
     /// Returns the prices, each once.

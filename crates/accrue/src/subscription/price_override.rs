@@ -3,12 +3,38 @@ use std::mem::discriminant;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Decimal, Error, IdOr, Patch, PricingUnit,
+    Decimal, Error, IdOr, Patch, PriceId, PricingUnit,
     price::{
         Adjustment, Charge, ConversionRate, Discount, Model, NewCharge,
-        NewDimensionalPriceConfiguration, NewPrice, Price,
+        NewDimensionalPriceConfiguration, NewPrice, Price, ScopedAdjustment,
     },
 };
+
+/// Kinds of adjustments of a price that its override says, or that there are none of: those of the plan version over the
+/// price by itself are not in force then (subscriptions 1.6.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Overridden {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    minimum: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    maximum: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    discount: bool,
+}
+
+impl Overridden {
+    /// Has an adjustment of a plan version follow from a price that it is over to the override of that, and tells whether
+    /// it is still in force.
+    pub(super) fn follow(self, of: &mut ScopedAdjustment, old: PriceId, by: &Price) -> bool {
+        of.scope.filters.iter_mut().for_each(|filter| filter.rename(&old, by.id));
+        let is_said = match of.adjustment {
+            Adjustment::Minimum(_) => self.minimum,
+            Adjustment::Maximum(_) => self.maximum,
+            Adjustment::Discount(_) => self.discount,
+        };
+        of.scope.is_invoice_level || !is_said || !of.scope.holds(by)
+    }
+}
 
 /// Override of the numbers of a price of a plan version for one subscription (subscriptions 1.6): all else stays as it
 /// is there, and what the version adjusts it by goes on doing so. Where the override says a minimum, a maximum or a
@@ -53,12 +79,13 @@ impl PriceOverride {
         quantity.as_ref().filter(|_| *self == alone)
     }
 
-    /// Tells whether it says what takes the place of an adjustment of the price, or that nothing does.
-    pub(super) fn says(&self, of: &Adjustment) -> bool {
-        match of {
-            Adjustment::Minimum(_) => self.minimum != Patch::Keep,
-            Adjustment::Maximum(_) => self.maximum != Patch::Keep,
-            Adjustment::Discount(_) => self.discount != Patch::Keep,
+    /// Returns what it says of the adjustments of the price.
+    pub(super) fn overridden(&self) -> Overridden {
+        let Self { minimum, maximum, discount, .. } = self;
+        Overridden {
+            minimum: *minimum != Patch::Keep,
+            maximum: *maximum != Patch::Keep,
+            discount: *discount != Patch::Keep,
         }
     }
 

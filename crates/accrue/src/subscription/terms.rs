@@ -140,6 +140,7 @@ impl Cut {
         let mut interval = PriceInterval {
             id: PriceIntervalId::derived(self.created_at, &names),
             replaces_price_id: of.replaces,
+            overridden: of.overridden,
             end_date: of.end_date,
             ..Self { start_date, ..*self }.interval(&of.price)
         };

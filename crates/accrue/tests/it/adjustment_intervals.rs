@@ -6,7 +6,7 @@ use accrue::{
     price::{Adjustment, Cadence, Discount, FilterValues, NewAdjustment, NewPrice, PriceClass},
     subscription::{
         AdjustmentIntervalEdit, IntervalChanges, IntervalDate, NewAdjustmentInterval,
-        NewPriceInterval,
+        NewPriceInterval, PriceIntervalEdit,
     },
 };
 
@@ -197,4 +197,31 @@ fn subscriptions_2_4_8_prices_of_one_adjustment_fall_due_together() {
         refused(fixture, changed.call(adding(NewPriceInterval::new(credits, at(MARCH)))));
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert!(text.contains("which is no currency"), "{text}");
+}
+
+#[test]
+fn subscriptions_2_3_what_came_with_an_interval_moves_with_it_into_the_place_of_another() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let mut fee = fixture.arrear_fee("31");
+    fee.adjustments.minimum = Some(number("40"));
+    let fee = changed.price(fee);
+    let months = [JANUARY, "2027-02-01T00:00:00Z", MARCH, "2027-04-01T00:00:00Z"].map(at);
+    let add = [0, 1].map(|n: usize| NewPriceInterval {
+        end_date: Some(months[n + 1].into()),
+        ..NewPriceInterval::new(fee, months[n])
+    });
+    let made = changed.change(IntervalChanges { add: add.into(), ..Default::default() });
+    let ids: Vec<_> = made.price_intervals.iter().skip(1).map(|of| of.id).collect();
+    // Each goes on to where the next one was.
+    let edit = ids.iter().zip(1..).map(|(id, n): (_, usize)| PriceIntervalEdit {
+        start_date: Some(months[n].into()),
+        ..PriceIntervalEdit::ending(*id, months[n + 1])
+    });
+    let edited = changed.change(IntervalChanges { edit: edit.collect(), ..Default::default() });
+    let lives = edited.price_intervals.iter().skip(1).map(|of| (of.start_date, of.end_date));
+    let expect = [(months[1], Some(months[2])), (months[2], Some(months[3]))];
+    assert_eq!(lives.collect::<Vec<_>>(), expect);
+    let own = edited.adjustment_intervals.iter().map(|of| (of.start_date, of.end_date));
+    assert_eq!(own.collect::<Vec<_>>(), expect);
 }

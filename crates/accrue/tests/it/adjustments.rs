@@ -51,7 +51,7 @@ fn of_class(class: PriceClass, of: NewAdjustment) -> NewAdjustment {
     over(FilterValues::PriceType([class].into()), of)
 }
 
-fn of_price(id: PriceId, of: NewAdjustment) -> NewAdjustment {
+pub(crate) fn of_price(id: PriceId, of: NewAdjustment) -> NewAdjustment {
     over(FilterValues::PriceId([id].into()), of)
 }
 

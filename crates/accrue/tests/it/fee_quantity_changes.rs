@@ -5,9 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use accrue::{
     Billing, ErrorKind, IdOr, IdempotencyKey, ManualClock, PriceId, SeededEntropy, SubscriptionId,
     price::{BillingMode, Cadence},
-    subscription::{
-        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
-    },
+    subscription::{Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription},
     webhook::Body,
 };
 
@@ -242,25 +240,6 @@ fn in_arrears_a_change_is_judged_with_the_end_of_the_period() {
     seats.fixture.set("2026-04-10T12:00:00Z");
     seats.fixture.tick();
     assert_eq!(seats.told(), ["cost 50: none -> 73 by period 2026-04-10T12:00:00Z"]);
-}
-
-#[test]
-fn one_that_has_not_begun_begins_with_the_new_quantity() {
-    let seats = seats();
-    let later = |when| {
-        let mut new = NewSubscription::new(seats.customer, seats.plan.id);
-        new.anchor = BillingAnchor::SubscriptionStart;
-        new.start_date = Some(at("2026-06-01T00:00:00Z"));
-        let id = seats.fixture.create(new).id;
-        let price = seats.prices()[0].into();
-        let change = FeeQuantityChange { price, quantity: number("3"), when };
-        run(seats.fixture.account.update_fixed_fee_quantity(id, change)).unwrap()
-    };
-    for when in [ChangeTiming::Immediate, ChangeTiming::UpcomingInvoice] {
-        assert_eq!(seats.schedule(&later(when)), ["2026-06-01T00:00 to on: 3"]);
-    }
-    let expect = ["2026-06-01T00:00 to 2026-07-01T00:00: 1", "2026-07-01T00:00 to on: 3"];
-    assert_eq!(seats.schedule(&later(on("2026-07-01T00:00:00Z"))), expect);
 }
 
 #[test]

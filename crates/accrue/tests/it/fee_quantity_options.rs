@@ -53,7 +53,7 @@ fn subscriptions_3_6_upcoming_is_the_next_period_of_that_fee() {
 }
 
 #[test]
-fn subscriptions_3_6_only_a_fee_of_what_has_not_ended_and_from_zero_on() {
+fn subscriptions_3_6_only_a_fee_of_what_is_active_and_from_zero_on() {
     let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
     let fixture = changed.fixture();
     let (kind, _) = refused(fixture, changed.quantity("-1", ChangeTiming::Immediate));
@@ -66,6 +66,13 @@ fn subscriptions_3_6_only_a_fee_of_what_has_not_ended_and_from_zero_on() {
     let usage = of.price_intervals.iter().find(|of| of.id == usage).unwrap().price_id;
     let change = FeeQuantityChange::immediate(usage, number("2"));
     constraint(refused(fixture, fixture.account.update_fixed_fee_quantity(of.id, change)));
+    let later = changed.invoiced.subscribe_with("2027-03-01T00:00:00Z", |_| {});
+    for when in [ChangeTiming::Immediate, ChangeTiming::UpcomingInvoice, on("2027-03-01")] {
+        let price = later.price_intervals[0].price_id.into();
+        let change = FeeQuantityChange { price, quantity: number("2"), when };
+        let call = fixture.account.update_fixed_fee_quantity(later.id, change);
+        assert_eq!(constraint(refused(fixture, call)), "the subscription has not begun yet");
+    }
     run(fixture.account.cancel_subscription(of.id, Cancellation::Immediate)).unwrap();
     constraint(refused(fixture, changed.quantity("2", ChangeTiming::Immediate)));
 }

@@ -8,7 +8,7 @@ use accrue::{
 use crate::{
     changed_plans::on,
     price_intervals::{JANUARY, changed},
-    support::fixture::{at, refused, run},
+    support::fixture::{at, number, refused, run},
 };
 
 #[test]
@@ -89,7 +89,11 @@ fn subscriptions_5_6_what_an_earlier_migration_would_have_cut_short_is_billed_on
 
 #[test]
 fn subscriptions_5_6_what_is_begun_in_place_of_what_a_migration_ends_stays_once_that_is_canceled() {
-    let changed = changed(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let changed = changed(|fixture, metric| {
+        let mut usage = fixture.usage_at("2", metric);
+        usage.adjustments.minimum = Some(number("40"));
+        vec![usage]
+    });
     let fixture = changed.fixture();
     let old = changed.subscription.price_intervals[0].price_id;
     let replace = vec![(old, fixture.usage_at("3", &changed.metric).into())];
@@ -103,4 +107,7 @@ fn subscriptions_5_6_what_is_begun_in_place_of_what_a_migration_ends_stays_once_
     let lives: Vec<_> =
         of.price_intervals.iter().map(|of| (of.price_id, of.start_date, of.end_date)).collect();
     assert_eq!(lives, [(old, at(JANUARY), Some(move_at)), (old, move_at, None)]);
+    let minimums = of.adjustment_intervals.iter().map(|of| (of.start_date, of.end_date));
+    let minimums: Vec<_> = minimums.collect();
+    assert_eq!(minimums, [(at(JANUARY), Some(move_at)), (move_at, None)], "each has its own");
 }

@@ -2,13 +2,16 @@
 
 use accrue::{
     Patch, PriceId,
-    plan::NewPlan,
-    price::{Adjustment, Adjustments, Discount, Model, NewAdjustment, Package, Unit},
-    subscription::{PlanChange, PriceChanges, PriceOverride, ReplacedPrice},
+    plan::{MigrationTiming, NewMigration, NewPlan, PlanVersion, PlanVersionChange},
+    price::{
+        Adjustment, Adjustments, Discount, FilterOperator, FilterValues, Model, NewAdjustment,
+        Package, PriceFilter, Unit,
+    },
+    subscription::{PlanChange, PriceChanges, PriceOverride, ReplacedPrice, Subscription},
 };
 
 use crate::{
-    adjustments::percentage_off,
+    adjustments::{of_price, percentage_off},
     invoices::all,
     own_prices::{
         january, named, of, of_plan, of_subscription, over_named, plan, replacing, validation, with,
@@ -193,6 +196,84 @@ fn subscriptions_1_6_2_what_the_plan_adjusts_follows_but_for_what_is_said_of_the
     check(other, &[all[0], "100 off usage", all[2]], "90");
     let most = PriceOverride { maximum: Patch::Set(number("50")), ..PriceOverride::default() };
     check(most, &[all[0], all[1], all[2], "at most 50 usage"], "50");
+}
+
+#[test]
+fn subscriptions_1_6_2_a_version_that_is_moved_to_adjusts_overrides_as_the_first_one_does() {
+    let changed = plan();
+    let fixture = changed.fixture();
+    let [fee, usage] = of_plan(&changed);
+    let dearer = PriceOverride { model: unit_of("0.20"), ..PriceOverride::default() };
+    let unbound = PriceOverride { minimum: Patch::Clear, ..dearer.clone() };
+    let made = [dearer, unbound].map(|by| run(of(&changed, overriding(usage, by))).unwrap());
+    let replaced = ReplacedPrice::by(usage, fixture.usage_at("0.20", &changed.metric));
+    let replaced = run(of(&changed, replacing(replaced))).unwrap();
+    let of_it = |usage, of| NewAdjustment { is_invoice_level: false, ..of_price(usage, of) };
+    let adjusting = |usage, of| PlanVersionChange {
+        add_adjustments: vec![of_it(usage, of)],
+        ..PlanVersionChange::default()
+    };
+    let over = |of: &Subscription| {
+        let of = changed.of(of.id);
+        let names = [(fee, "fee"), (usage, "usage"), (of.price_intervals[1].price_id, "own")];
+        let over = of.adjustment_intervals.iter().map(|of| {
+            let what = match &of.adjustment {
+                Adjustment::Minimum(amount) => format!("at least {amount}"),
+                Adjustment::Discount(Discount::Percentage(off)) => format!("{off} off"),
+                other => panic!("{other:?}"),
+            };
+            let over = names.iter().filter(|(id, _)| of.price_ids.contains(id));
+            let over: Vec<_> = over.map(|(_, name)| *name).collect();
+            format!("{what} {}", over.join(" and "))
+        });
+        let mut over: Vec<_> = over.collect();
+        over.sort();
+        over
+    };
+
+    let mut minimum = NewAdjustment::new(Adjustment::Minimum(number("40")));
+    minimum.item_id = Some(block_on(fixture.account.fetch_price(usage)).unwrap().item_id);
+    changed.second(adjusting(usage, minimum));
+    let but_usage = PriceFilter {
+        operator: FilterOperator::Excludes,
+        values: FilterValues::PriceId([usage].into()),
+    };
+    let but_usage = NewAdjustment { filters: vec![but_usage], ..percentage_off("0.1") };
+    changed.second(PlanVersionChange { add_adjustments: vec![but_usage], ..Default::default() });
+    let to = |version| {
+        let to = NewMigration::to(PlanVersion::new(version));
+        let when = MigrationTiming::EndOfTerm;
+        let migrated = changed.migrating(NewMigration { when, ..to });
+        assert_eq!(migrated.refused, 0);
+        migrated
+    };
+    let third = to(3);
+    assert_eq!(over(&made[0]), ["0.1 off fee", "at least 40 own"]);
+    assert_eq!(over(&made[1]), ["0.1 off fee"], "it says that there is no minimum");
+    assert_eq!(over(&replaced), ["0.1 off fee and own", "at least 40 "], "it is another price");
+    run(fixture.account.cancel_migration(changed.invoiced.plan.id, third.id)).unwrap();
+    fixture.tick();
+    assert!(over(&made[0]).is_empty());
+
+    // What takes the price's place in the plan is what the override is for, and no adjustment follows it there.
+    let successor = fixture.usage_at("0.30", &changed.metric);
+    let replace = vec![(usage, successor.into())];
+    changed.second(PlanVersionChange { replace, ..PlanVersionChange::default() });
+    let plan = changed.invoiced.plan.id;
+    let fourth = fixture.account.fetch_plan_version(plan, PlanVersion::new(4));
+    let successor = block_on(fourth).unwrap().prices[1].id;
+    assert_ne!(successor, usage);
+    to(4);
+    changed.second(adjusting(successor, percentage_off("0.5")));
+    to(5);
+    let all = ["0.1 off fee and own", "0.5 off own", "at least 40 "];
+    assert_eq!(over(&made[0]), all, "from the first version");
+    fixture.tick_at("2027-02-02T00:00:00Z");
+    changed.second(adjusting(successor, percentage_off("0.25")));
+    to(6);
+    let all = ["0.1 off fee and own", "0.25 off own", "0.5 off own", "at least 40 "];
+    assert_eq!(over(&made[0]), all, "through a version of which it has no price");
+    assert_eq!(over(&made[1]), all);
 }
 
 #[test]

@@ -110,11 +110,13 @@ async fn decide(
     let mut prices = rows::prices::prices_of(tx, &entry.subscription).await?;
     let of_plan = rows::plans::plan_version_of(tx, entry).await?.prices.clone();
     let of = &mut entry.subscription;
-    for (index, edit) in edit.iter().enumerate() {
+    // One may be given a life that another has yet, which is edited too.
+    let came_with: Vec<_> = edit.iter().map(|edit| of.come_with(edit.id)).collect();
+    for (index, (edit, own)) in edit.iter().zip(&came_with).enumerate() {
         let interval = of.price_intervals.iter().find(|of| of.id == edit.id);
         let price = interval.and_then(|of| prices.iter().find(|price| price.id == of.price_id));
         let price = price.ok_or_else(|| Error::not_found("price interval", edit.id))?;
-        let edited = of.edit_interval(edit, price, now);
+        let edited = of.edit_interval(edit, (price, own), now);
         let at = format!("edit[{index}]");
         edited.map_err(|error| error.within(&at))?;
         of.check_cells(&prices, &at)?;

@@ -73,8 +73,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no end is known, or it has
-    /// passed.
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where no end is known, or it has passed.
     pub fn unschedule_cancellation(&self, id: SubscriptionId) -> Call<Subscription> {
         Call::new(
             self,

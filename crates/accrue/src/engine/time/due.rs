@@ -20,7 +20,7 @@ use crate::{
     usage::{Figures, Total},
 };
 
-/// Amounts that invoices have billed within periods, by price and start of the period.
+/// Amounts that invoices have billed within periods, by price with its lane and start of the period.
 pub(super) type PartiallyInvoiced = BTreeMap<(InForce, Timestamp), Decimal>;
 
 /// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.

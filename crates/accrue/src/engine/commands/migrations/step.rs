@@ -1,9 +1,11 @@
 //! Steps of migrations, which ticks take: each plans, or takes back, the moves of some subscriptions.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use crate::{
-    Error, ErrorKind, MigrationId, PlanId, SubscriptionId, Timestamp,
+    Error, ErrorKind, MigrationId, PlanId, PriceId, PriceIntervalId, SubscriptionId, Timestamp,
     engine::{
         Account,
         commands::{plan_changes, prices},
@@ -13,7 +15,7 @@ use crate::{
     },
     plan::{Migration, Moved, PlanVersion},
     schema::{self, Deadline, Index, Owner},
-    subscription::{Replaced, SubscriptionEntry, VersionMove},
+    subscription::{Replaced, Subscription, SubscriptionEntry, VersionMove},
     time::INSTANT,
 };
 
@@ -150,6 +152,7 @@ async fn move_one(
     known.retain(|price| !comes.prices.contains(&price.id));
     known.extend(prices.iter().cloned());
     let replaced = replaced(tx, plan_id, [plan.plan_version, migration.version]).await?;
+    let overridden = overridden(tx, plan_id, of, migration.version).await?;
     let to = VersionMove {
         migration_id: migration.id,
         seed: SubscriptionId::generate(tx.now, tx.entropy()),
@@ -159,6 +162,7 @@ async fn move_one(
         prices: &prices,
         known: &known,
         replaced: &replaced,
+        overridden: &overridden,
         leaves_adjustments: &leaves.adjustments,
         adjustments: &comes.adjustments,
     };
@@ -187,6 +191,24 @@ async fn stay(
     prices::note_usage(tx, &mut entry).await?;
     plan_changes::save_differences(tx, &before, &mut entry).await?;
     Ok(Moved::No)
+}
+
+/// Returns what a subscription has other numbers for, by what that is in a version.
+async fn overridden(
+    tx: &mut Transaction<'_>,
+    plan: PlanId,
+    of: &Subscription,
+    to: PlanVersion,
+) -> Result<BTreeMap<PriceIntervalId, PriceId>, Error> {
+    let own = of.price_intervals.iter().filter(|own| own.overridden.is_some());
+    let own = own.filter(|own| of.plan_at(own.start_date).plan_id == Some(plan));
+    let mut found = BTreeMap::new();
+    for own in own {
+        let Some(old) = own.replaces_price_id else { continue };
+        let replaced = replaced(tx, plan, [own.plan_version, to]).await?;
+        found.insert(own.id, replaced.now(old));
+    }
+    Ok(found)
 }
 
 /// Returns what takes the place of what from one version of a plan to another: through the versions between them.
