@@ -7,10 +7,10 @@ use super::{
         CUSTOMERS, FIRST, Gauge, OFFERS, Rule, Scope, What, issues_by_hand, metric_spec,
         pays_by_gateway,
     },
-    plan::{Ask, Cancel, Event, EventKey, On},
+    plan::{Ask, Event, EventKey, On, When},
     world::{World, text},
 };
-use crate::model::{self, At};
+use crate::model::{self, At, Instant};
 
 /// A request as it is sent.
 #[derive(Clone, Debug)]
@@ -118,6 +118,17 @@ fn values(thresholds: &[i64]) -> Value {
     thresholds.iter().map(|value| json!({"value": value})).collect()
 }
 
+impl When {
+    /// The word for it in a request made now, and its date.
+    fn asked(self, now: Instant) -> (&'static str, Option<Instant>) {
+        match self {
+            Self::Immediate => ("immediate", None),
+            Self::EndOfTerm => ("end_of_subscription_term", None),
+            Self::In(span) => ("requested_date", Some(now + span)),
+        }
+    }
+}
+
 impl World {
     /// Makes a request of what is asked for, where there is what it needs.
     pub(super) fn request(&mut self, of: At, ask: &Ask) -> Option<(What, Sent)> {
@@ -159,16 +170,10 @@ impl World {
                 });
                 (What::Subscribe { customer }, Sent::post("/v1/subscriptions", &body))
             }
-            Ask::Cancel { subscription, how } => {
+            Ask::Cancel { subscription, when } => {
                 let (subscription, found) = one(&tenant.subscriptions, *subscription)?;
-                let body = match how {
-                    Cancel::Immediate => json!({"cancel_option": "immediate"}),
-                    Cancel::EndOfTerm => json!({"cancel_option": "end_of_subscription_term"}),
-                    Cancel::In(span) => {
-                        let at = text(now + span);
-                        json!({"cancel_option": "requested_date", "cancellation_date": at})
-                    }
-                };
+                let (option, at) = when.asked(now);
+                let body = json!({"cancel_option": option, "cancellation_date": at.map(text)});
                 let path = format!("/v1/subscriptions/{}/cancel", found.id);
                 (What::End { subscription }, Sent::post(path, &body))
             }
@@ -177,17 +182,19 @@ impl World {
                 let path = format!("/v1/subscriptions/{}/unschedule_cancellation", found.id);
                 (What::End { subscription }, Sent::post(path, &Value::Null))
             }
-            Ask::ChangePlan { subscription, offer } => {
+            Ask::ChangePlan { subscription, offer, when } => {
                 let (subscription, found) = one(&tenant.subscriptions, *subscription)?;
                 // A term that is cut short ends in the middle of a day: the tests of the library have those.
                 found.end.is_none().then_some(())?;
                 let (offer, to) = one(&OFFERS, *offer)?;
+                let (option, at) = when.asked(now);
                 let body = json!({
-                    "change_option": "end_of_subscription_term", "plan_id": tenant.plans[to.plan],
-                    "plan_version_number": to.version,
+                    "change_option": option, "change_date": at.map(text),
+                    "plan_id": tenant.plans[to.plan], "plan_version_number": to.version,
+                    "billing_cycle_alignment": "unchanged",
                 });
                 let path = format!("/v1/subscriptions/{}/schedule_plan_change", found.id);
-                (What::ChangePlan { subscription, offer }, Sent::post(path, &body))
+                (What::ChangePlan { subscription, offer, when: *when, at }, Sent::post(path, &body))
             }
             Ask::DropPlanChanges { subscription } => {
                 let (subscription, found) = one(&tenant.subscriptions, *subscription)?;

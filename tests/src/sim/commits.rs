@@ -197,14 +197,20 @@ impl World {
         }
         entries.sort_by_key(|one| one.0);
         let (mut falls, mut entries) = (Vec::new(), entries.into_iter().peekable());
-        while let Some(((of, customer, booked), (kind, block))) = entries.next() {
-            // What is given back to a block that has expired is lost at once: that moves no balance.
-            let loses = |(at, (next, from)): &((At, At, Booked), (Value, String))| {
-                (at.0, at.1, at.2.number) == (of, customer, booked.number + 1)
-                    && (kind == "amendment" && next == "credit_block_expiry" && *from == block)
-            };
-            let lost = entries.next_if(loses).map(|((_, _, lost), _)| lost);
-            falls.extend(self.tenants[of].booked(customer, booked, lost)?);
+        while let Some(((of, customer, booked), mut said)) = entries.next() {
+            let mut together = vec![booked];
+            // What is given back to a block that has expired is lost at once. What a change of prices gives back, others
+            // draw.
+            while let Some((next, what)) = entries.next_if(|(next, (kind, block))| {
+                let is_drawn = matches!(said.0.as_str(), Some("amendment" | "credit_block_expiry"));
+                (next.0, next.1) == (of, customer)
+                    && is_drawn
+                    && (*kind != "credit_block_expiry" || *block == said.1)
+            }) {
+                together.push(next.2);
+                said = what;
+            }
+            falls.extend(self.tenants[of].booked(customer, &together)?);
         }
         Ok(falls)
     }

@@ -94,7 +94,7 @@ pub(super) struct Subscription {
     pub(super) end: Option<Instant>,
     created_at: Instant,
     /// When a request last changed it.
-    changed_at: Instant,
+    pub(in crate::sim) changed_at: Instant,
     /// What it is on, one after the other.
     stretches: Vec<Stretch>,
 }

@@ -208,20 +208,27 @@ impl World {
             let own = own.filter(|of| of.subscription_id.map(|id| id.to_string()) == id);
             let own = own.filter(|of| of.source == InvoiceSource::Subscription);
             let passed = own.clone().filter(|of| of.invoice_date.micros() <= now);
-            let dates = |is_void: bool| -> Vec<_> {
-                let of = passed.clone().filter(|of| (of.status == InvoiceStatus::Void) == is_void);
+            let books = &tenant.books;
+            let is_gone = |of: &Invoice| {
+                of.status == InvoiceStatus::Void || books.is_credited(&of.id.to_string())
+            };
+            let dates = |gone: bool| -> Vec<_> {
+                let of = passed.clone().filter(|of| is_gone(of) == gone);
                 of.map(|of| of.invoice_date.micros()).collect()
             };
-            let (void, mut billed) = (dates(true), dates(false));
+            let (gone, mut billed) = (dates(true), dates(false));
             let expected = subscription.boundaries(now);
-            // What is void was a boundary, unless an end that was dated before it has taken it back.
-            let is_taken_back = |at: &i64| subscription.end.is_some_and(|end| end <= *at);
-            let is_void = void.iter().filter(|at| !is_taken_back(at) || expected.contains(at));
-            billed.extend(is_void.filter(|at| !billed.contains(at)).collect::<BTreeSet<_>>());
+            // What is gone was a boundary, unless an end or another plan from before it on has taken it back.
+            let is_taken_back = |at: &i64| {
+                let has_ended = subscription.end.is_some_and(|end| end <= *at);
+                has_ended || *at <= subscription.changed_at
+            };
+            let was_one = gone.iter().filter(|at| !is_taken_back(at) || expected.contains(at));
+            billed.extend(was_one.filter(|at| !billed.contains(at)).collect::<BTreeSet<_>>());
             billed.sort_unstable();
             if billed != expected {
                 return Err(format!(
-                    "invoices of {billed:?}, void of {void:?}, expected of {expected:?}: \
+                    "invoices of {billed:?}, gone of {gone:?}, expected of {expected:?}: \
                      {subscription:?}, now {now}"
                 ));
             }

@@ -45,9 +45,9 @@ pub enum Ask {
     Customer { customer: usize },
     Rename { customer: usize },
     Subscribe { customer: usize },
-    Cancel { subscription: usize, how: Cancel },
+    Cancel { subscription: usize, when: When },
     Unschedule { subscription: usize },
-    ChangePlan { subscription: usize, offer: usize },
+    ChangePlan { subscription: usize, offer: usize, when: When },
     DropPlanChanges { subscription: usize },
     Ingest { events: Vec<Event> },
     Fill { backfill: usize, events: Vec<Event> },
@@ -77,10 +77,12 @@ pub enum Ask {
     OneOff { customer: usize, amount: i64, ahead: i64, automatic: bool },
 }
 
+/// When a subscription ends, or its plan changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancel {
+pub enum When {
     Immediate,
     EndOfTerm,
+    /// So far from now.
     In(i64),
 }
 
@@ -196,14 +198,7 @@ fn ask(random: &mut Random) -> Ask {
         38..44 => Ask::Fill { backfill: any, events: events(random, 0, 30 * HOUR) },
         44..46 => Ask::Customer { customer: any },
         46..49 => Ask::Subscribe { customer: any },
-        49..51 => {
-            let hows = [
-                Cancel::Immediate,
-                Cancel::EndOfTerm,
-                Cancel::In(random.between(-10 * DAY, 20 * DAY)),
-            ];
-            Ask::Cancel { subscription: any, how: *random.pick(&hows) }
-        }
+        49..51 => Ask::Cancel { subscription: any, when: when(random, -10 * DAY, 20 * DAY) },
         51..52 => Ask::Unschedule { subscription: any },
         52..57 => {
             let expires_in = random.percent(60).then(|| random.between(HOUR, 15 * DAY));
@@ -232,10 +227,18 @@ fn ask(random: &mut Random) -> Ask {
         96..97 => Ask::Rename { customer: any },
         97..100 => Ask::Usage { subscription: any },
         100..102 => Ask::Walk { list: any },
-        102..105 => Ask::ChangePlan { subscription: any, offer: random.below(1_000) },
+        102..105 => {
+            let (offer, when) = (random.below(1_000), when(random, -4 * DAY, 4 * DAY));
+            Ask::ChangePlan { subscription: any, offer, when }
+        }
         105..106 => Ask::DropPlanChanges { subscription: any },
         _ => of_invoices(random, any),
     }
+}
+
+fn when(random: &mut Random, least: i64, most: i64) -> When {
+    let within = random.between(least, most);
+    *random.pick(&[When::Immediate, When::EndOfTerm, When::In(within)])
 }
 
 fn of_invoices(random: &mut Random, any: usize) -> Ask {

@@ -29,12 +29,13 @@ use accrue::{
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
     subscription::{
-        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
-        PriceInterval, ReplacedPrice, Subscription, SubscriptionFilter, SubscriptionUpdate,
+        BillingAnchor, Cancellation, NewSubscription, PriceInterval, PriceIntervalEdit,
+        ReplacedPrice, Subscription, SubscriptionFilter, SubscriptionUpdate,
     },
     usage::Amendment,
 };
 
+use crate::price_intervals::editing;
 use crate::support::{
     credited::{CREDITS, decrement, expiring},
     fixture::{
@@ -143,12 +144,11 @@ fn change_a_subscription(fixture: &Fixture) {
     let name = Patch::Set(name("tiers"));
     let update = SubscriptionUpdate { name, ..Default::default() };
     run(fixture.account.update_subscription(bob.id, update)).unwrap();
-    let change = FeeQuantityChange {
-        price: bob.price_intervals.iter().find(is_own).unwrap().price_id.into(),
-        quantity: number("4"),
-        when: ChangeTiming::EffectiveDate(at("2027-06-01T00:00:00Z")),
-    };
-    run(fixture.account.update_fixed_fee_quantity(bob.id, change)).unwrap();
+    let fee = bob.price_intervals.iter().find(is_own).unwrap();
+    let quantities = vec![(bob.start_date, "2.5"), (at("2027-06-01T00:00:00Z"), "4")];
+    let quantities = quantities.into_iter().map(|(from, of)| (from, number(of))).collect();
+    let fee = PriceIntervalEdit { quantities: Some(quantities), ..PriceIntervalEdit::new(fee.id) };
+    run(fixture.account.change_intervals(bob.id, editing(fee))).unwrap();
     run(fixture.account.unschedule_cancellation(bob.id)).unwrap();
 }
 

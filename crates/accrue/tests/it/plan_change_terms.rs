@@ -1,7 +1,7 @@
 //! Changes of plan: when they take effect, and what ends and begins then (subscriptions 3.2).
 
 use accrue::{
-    PageRequest,
+    Clock as _, PageRequest,
     plan::NewPlan,
     price::{BillingMode, Cadence},
     subscription::{
@@ -15,7 +15,11 @@ use crate::{
     changed_plans::on,
     phases::{begins, phased, phases},
     price_intervals::{Changed, JANUARY, changed},
-    support::fixture::{at, block_on, name, run, usd},
+    support::{
+        credited::{CREDITS, credited_with, dropped},
+        fixture::{at, block_on, name, run, usd},
+        priced::unit,
+    },
 };
 
 const MARCH_11: &str = "2027-03-11T00:00:00Z";
@@ -133,4 +137,28 @@ fn subscriptions_3_2_11_and_12_earlier_changes_stay_and_of_one_date_the_later_re
     // Of two with one date the later request counts.
     changed.to(on(&c, "2027-02-01T00:00:00Z"));
     assert_eq!(listed(&changed, &plans), ["2 2027-02-01 -", "0 2027-01-01 2027-02-01"]);
+}
+
+#[test]
+fn what_a_change_in_the_past_gives_back_is_there_for_what_it_draws() {
+    let priced = credited_with("20");
+    let fixture = &priced.fixture;
+    let since = fixture.clock.now();
+    priced.use_now("a", "12");
+    fixture.tick_at("2026-03-12T00:00:00Z");
+    priced.watch(dropped(&["5"]));
+    let mut dearer = fixture.usage_at("1.5", &priced.metric);
+    dearer.currency = unit(CREDITS);
+    let plan = fixture.priced_plan([dearer.into()]);
+    let when = PlanChangeTiming::RequestedDate(since);
+    let change = PlanChange { when, ..PlanChange::immediate(plan.id) };
+    fixture.messages();
+    run(fixture.account.schedule_plan_change(priced.subscription.id, change)).unwrap();
+    assert_eq!(priced.all_blocks(), ["2 of 20"], "nothing is overdrawn");
+    let ledger =
+        ["increment 20 = 20", "decrement -12 = 8", "amendment 12 = 20", "decrement -18 = 2"];
+    assert_eq!(priced.ledger(), ledger);
+    let told = fixture.message_types();
+    let fell = told.iter().filter(|of| of.contains("credit_balance")).count();
+    assert_eq!(fell, 1, "{told:?}");
 }

@@ -41,21 +41,31 @@ pub(in crate::sim) struct Booked {
 }
 
 impl Tenant {
-    /// An entry was written, or has grown, and another one takes back at once what it gave: says
-    /// what fires.
+    /// Entries were written, or have grown, which move the balance together: says what fires.
     pub(in crate::sim) fn booked(
         &mut self,
         customer: At,
-        booked: Booked,
-        lost: Option<Booked>,
+        together: &[Booked],
     ) -> Result<Vec<Fall>, String> {
+        let balance = |of: &Self| of.customers[customer].entries.last().map(|last| last.to);
+        let before = balance(self);
+        for booked in together {
+            self.book(customer, *booked)?;
+        }
+        let Some(after) = balance(self).filter(|after| before != Some(*after)) else {
+            return Ok(Vec::new());
+        };
+        Ok(self.balance_moved(customer, before, after))
+    }
+
+    fn book(&mut self, customer: At, booked: Booked) -> Result<(), String> {
         let entries = &mut self.customers[customer].entries;
         let last = entries.last().copied();
-        let before = match last {
+        match last {
             // It has grown, or is only said to grow no more.
             Some(last) if booked.number < last.number => {
                 return match entries.contains(&booked) {
-                    true => Ok(Vec::new()),
+                    true => Ok(()),
                     false => Err(format!("entry {booked:?} is new or moved, after {last:?}")),
                 };
             }
@@ -64,24 +74,16 @@ impl Tenant {
                     return Err(format!("entry {last:?} becomes {booked:?}"));
                 }
                 entries.pop();
-                entries.push(booked);
-                Some(last.to)
             }
             _ => {
                 let (number, from) = last.map_or((0, 0), |last| (last.number, last.to));
                 if (number + 1, from) != (booked.number, booked.from) {
                     return Err(format!("entry {booked:?} follows {last:?}"));
                 }
-                entries.push(booked);
-                last.map(|last| last.to)
             }
-        };
-        let Some(lost) = lost else { return Ok(self.balance_moved(customer, before, booked.to)) };
-        if (lost.from, Some(lost.to)) != (booked.to, before) {
-            return Err(format!("{booked:?} is given back and {lost:?} lost, after {before:?}"));
         }
-        entries.push(lost);
-        Ok(Vec::new())
+        entries.push(booked);
+        Ok(())
     }
 
     /// A balance moves in one direction: says what fires.

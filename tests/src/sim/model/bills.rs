@@ -83,6 +83,16 @@ impl Books {
         self.bills.values().filter(move |bill| bill.customer == customer)
     }
 
+    /// Tells whether an invoice was credited as a whole.
+    pub(in crate::sim) fn is_credited(&self, invoice: &str) -> bool {
+        let Some(bill) = self.bills.get(invoice) else { return false };
+        let notes = bill.notes.iter().filter_map(|id| self.notes.get(id));
+        let notes = notes.filter(|note| note.voided_at.is_none()).map(|note| big(&note.total));
+        notes
+            .reduce(|sum, of| sum + of)
+            .is_some_and(|credited| credited == big(&bill.invoice.total))
+    }
+
     /// What was accepted of a request is in the rows of its commit. The answer has this id.
     pub(in crate::sim) fn check_deed(&self, deed: &Deed, id: &str) -> Result<(), String> {
         let bill = |of: &str| self.bills.get(of).ok_or_else(|| format!("no invoice {of}"));

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     corrected::{self, Standing, State},
     model::{At, Event, Fate, Instant, MetricSpec},
+    sim::plan::When,
 };
 
 /// What a request does, with everything in it resolved.
@@ -28,10 +29,12 @@ pub(in crate::sim) enum What {
     End {
         subscription: At,
     },
-    /// Brings it to another plan at the end of its term.
+    /// Brings it to another plan, at an instant where one is given.
     ChangePlan {
         subscription: At,
         offer: At,
+        when: When,
+        at: Option<Instant>,
     },
     /// Takes back what of that is still to come.
     DropPlanChanges {
@@ -141,8 +144,13 @@ impl Tenant {
                 self.remember(self.figures(customer, now));
             }
             What::End { subscription } => self.changed(*subscription, answer, now),
-            What::ChangePlan { subscription, offer } => {
-                self.plan_changed(*subscription, *offer, now)?;
+            What::ChangePlan { subscription, offer, when, at } => {
+                let at = at.unwrap_or_else(|| match when {
+                    When::EndOfTerm => self.subscriptions[*subscription].current(now).1,
+                    When::Immediate | When::In(_) => now,
+                });
+                let to = Stretch { from: at, offer: *offer, moved_by: None };
+                self.plan_changed(*subscription, to)?;
                 self.changed(*subscription, answer, now);
             }
             What::DropPlanChanges { subscription } => {

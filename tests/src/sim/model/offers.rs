@@ -165,18 +165,11 @@ impl Tenant {
         Ok(is_moved)
     }
 
-    /// A plan change at the end of the term was accepted.
-    pub(super) fn plan_changed(
-        &self,
-        subscription: At,
-        offer: At,
-        now: Instant,
-    ) -> Result<(), String> {
-        let of = &self.subscriptions[subscription];
-        let at = of.current(now).1;
-        let mut expected = of.stretches.clone();
-        expected.retain(|of| of.from < at);
-        expected.push(Stretch { from: at, offer, moved_by: None });
+    /// A plan change was accepted.
+    pub(super) fn plan_changed(&self, subscription: At, to: Stretch) -> Result<(), String> {
+        let mut expected = self.subscriptions[subscription].stretches.clone();
+        expected.retain(|of| of.from < to.from);
+        expected.push(to);
         self.check_asked(subscription, &expected)
     }
 

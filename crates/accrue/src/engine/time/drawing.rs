@@ -14,8 +14,8 @@ use crate::{
     schema::{self, CustomerHead},
 };
 
-/// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
-/// instant.
+/// Gives back what usage costs less, and draws what it costs more, all of it for one cause, at an instant: what goes back
+/// is there for what is drawn.
 pub(in crate::engine) async fn draw(
     tx: &mut Transaction<'_>,
     ledgers: &mut Ledgers,
@@ -26,6 +26,13 @@ pub(in crate::engine) async fn draw(
     for (currency, ledger) in ledgers {
         let before = ledger.book.balance().cloned();
         let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
+        let mut returned = Returned::default();
+        for draw_down in own().filter(|draw_down| draw_down.amount() < Decimal::zero()) {
+            let (book, drawn) = drawn(tx, ledger, draw_down).await?;
+            add_missing(tx, book, drawn).await?;
+            book.hand_back(&draw_down.prices, drawn, &mut returned);
+        }
+        ledger.book.book_returned(returned, at);
         for draw_down in own().filter(|draw_down| !draw_down.amount().is_negative()) {
             if ledger.has_credits {
                 let (book, drawn) = drawn(tx, ledger, draw_down).await?;
@@ -35,13 +42,6 @@ pub(in crate::engine) async fn draw(
                 book.draw(&draw_down.prices, drawn, at);
             }
         }
-        let mut returned = Returned::default();
-        for draw_down in own().filter(|draw_down| draw_down.amount() < Decimal::zero()) {
-            let (book, drawn) = drawn(tx, ledger, draw_down).await?;
-            add_missing(tx, book, drawn).await?;
-            book.hand_back(&draw_down.prices, drawn, &mut returned);
-        }
-        ledger.book.book_returned(returned, at);
         balances::judge_at(tx, ledger, before, cause, at).await?;
     }
     Ok(())
