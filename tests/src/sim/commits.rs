@@ -191,25 +191,18 @@ impl World {
             let place = entry["ledger_sequence_number"].as_u64().ok_or("a place")?;
             let place = usize::try_from(place).unwrap();
             let (from, to) = (number("starting_balance")?, number("ending_balance")?);
-            let block = entry["credit_block"]["id"].to_string();
-            let said = (entry["entry_type"].clone(), block);
-            entries.push(((of, customer, Booked { number: place, from, to }), said));
+            let is_back = entry["entry_type"] == "amendment";
+            entries.push((of, customer, Booked { number: place, from, to }, is_back));
         }
-        entries.sort_by_key(|one| one.0);
+        entries.sort_unstable();
         let (mut falls, mut entries) = (Vec::new(), entries.into_iter().peekable());
-        while let Some(((of, customer, booked), mut said)) = entries.next() {
+        while let Some((of, customer, booked, is_back)) = entries.next() {
             let mut together = vec![booked];
-            // What is given back to a block that has expired is lost at once. What a change of prices gives back, others
-            // draw.
-            while let Some((next, what)) = entries.next_if(|(next, (kind, block))| {
-                let is_drawn = matches!(said.0.as_str(), Some("amendment" | "credit_block_expiry"));
-                (next.0, next.1) == (of, customer)
-                    && is_drawn
-                    && (*kind != "credit_block_expiry" || *block == said.1)
-            }) {
-                together.push(next.2);
-                said = what;
-            }
+            // What a change gives back is drawn by what comes then, or lost at once where its block has expired: that is
+            // one move.
+            let is_of_it =
+                |next: &(At, At, Booked, bool)| is_back && (next.0, next.1) == (of, customer);
+            together.extend(std::iter::from_fn(|| entries.next_if(is_of_it)).map(|next| next.2));
             falls.extend(self.tenants[of].booked(customer, &together)?);
         }
         Ok(falls)
