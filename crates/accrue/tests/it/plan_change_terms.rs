@@ -1,7 +1,7 @@
 //! Changes of plan: when they take effect, and what ends and begins then (subscriptions 3.2).
 
 use accrue::{
-    Clock as _, PageRequest,
+    PageRequest,
     plan::NewPlan,
     price::{BillingMode, Cadence},
     subscription::{
@@ -18,7 +18,7 @@ use crate::{
     support::{
         credited::{CREDITS, credited_with, dropped},
         fixture::{at, block_on, name, run, usd},
-        priced::unit,
+        priced::{cost_alert, unit},
     },
 };
 
@@ -143,7 +143,8 @@ fn subscriptions_3_2_11_and_12_earlier_changes_stay_and_of_one_date_the_later_re
 fn what_a_change_in_the_past_gives_back_is_there_for_what_it_draws() {
     let priced = credited_with("20");
     let fixture = &priced.fixture;
-    let since = fixture.clock.now();
+    let since = at("2026-03-11T00:00:00Z");
+    fixture.tick_at("2026-03-11T12:00:00Z");
     priced.use_now("a", "12");
     fixture.tick_at("2026-03-12T00:00:00Z");
     priced.watch(dropped(&["5"]));
@@ -161,4 +162,18 @@ fn what_a_change_in_the_past_gives_back_is_there_for_what_it_draws() {
     let told = fixture.message_types();
     let fell = told.iter().filter(|of| of.contains("credit_balance")).count();
     assert_eq!(fell, 1, "{told:?}");
+}
+
+#[test]
+fn an_alert_that_somebody_creates_who_began_before_a_change_sees_what_that_has_brought() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    fixture.tick_at("2027-01-11T00:00:01Z");
+    let other = changed.plan([fixture.advance_fee("62")]);
+    changed.to(PlanChange::immediate(other.id));
+    fixture.set("2027-01-11T00:00:00Z");
+    fixture.messages();
+    let alert = cost_alert(&["40"]);
+    run(fixture.account.create_subscription_alert(changed.subscription.id, alert)).unwrap();
+    assert_eq!(fixture.message_types(), ["subscription.cost_exceeded"], "10 and 42");
 }

@@ -204,8 +204,11 @@ impl Tenant {
                 if place.0 != index || place.1 != from {
                     continue;
                 }
-                if let Some((_, missing)) = self.crossed(place, None, Some(&figure), now).first() {
-                    return Err(format!("an alert has not fired at {figure}: {missing:?}"));
+                if let Some((at, missing)) = self.crossed(place, None, Some(&figure), now).first() {
+                    let (alert, of) = (&self.alerts[*at], &self.subscriptions[index]);
+                    return Err(format!(
+                        "an alert has not fired at {figure}: {missing:?}, {alert:?}, {of:?}, now {now}"
+                    ));
                 }
             }
         }

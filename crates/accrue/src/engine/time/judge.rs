@@ -22,14 +22,15 @@ use crate::{
     usage::Total,
 };
 
-/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant. Tells whether it
-/// is disabled for the subscription by that.
+/// Judges an alert of a subscription that is made or changed, on the usage that there is at an instant, and on what has
+/// fallen due already, where whoever does so began before that. Tells whether it is disabled for the subscription by that.
 pub(in crate::engine) async fn judge_at_once(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
     alert: &Alert,
     at: Timestamp,
 ) -> Result<bool, Error> {
+    let at = entry.rated_until.map_or(at, |rated| rated.max(at));
     judge_watched(tx, entry, alert, &Cause::Configuration { alert_id: alert.id }, at).await
 }
 
