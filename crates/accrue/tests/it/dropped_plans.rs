@@ -173,6 +173,28 @@ fn subscriptions_3_3_4_what_is_dropped_is_no_redemption() {
 }
 
 #[test]
+fn subscriptions_3_2_11_a_change_in_the_past_gives_a_redemption_back_that_had_begun_since() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let mut once = NewCoupon::new(code("ONCE"), percentage("0.5"));
+    once.max_redemptions = Some(1);
+    let once = run(fixture.account.create_coupon(once)).unwrap().id;
+    let redeemed = || block_on(fixture.account.fetch_coupon(once)).unwrap().times_redeemed;
+    let plans =
+        [changed.plan([fixture.advance_fee("62")]), changed.plan([fixture.advance_fee("93")])];
+    fixture.tick_at("2027-01-21T00:00:00Z");
+    let coupon_redemption_code = Some(code("ONCE"));
+    changed.to(PlanChange { coupon_redemption_code, ..on(&plans[0], "2027-01-21T00:00:00Z") });
+    fixture.tick_at("2027-01-25T00:00:00Z");
+    assert_eq!(redeemed(), 1);
+    let after = changed.to(on(&plans[1], "2027-01-11T00:00:00Z"));
+    assert_eq!((redeemed(), after.redeemed_coupon()), (0, None));
+    fixture.tick();
+    let whole = changed.cost(JANUARY, "2027-02-01T00:00:00Z");
+    assert_eq!(whole, number("73"), "10 of 31 days at 31, the others at 93, nothing off");
+}
+
+#[test]
 fn subscriptions_3_3_5_a_cancellation_stays_and_what_goes_on_ends_with_it() {
     let (changed, _) = scheduled();
     let fixture = changed.fixture();

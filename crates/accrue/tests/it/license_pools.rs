@@ -250,6 +250,40 @@ fn subscriptions_7_4_4_usage_in_another_currency_is_charged_as_usual() {
 }
 
 #[test]
+fn subscriptions_7_4_4_a_license_has_a_pool_in_each_currency_and_usage_draws_from_its_own() {
+    let fixture = Fixture::new();
+    let (metric, license_type) = (fixture.metric(SUM), fixture.license_type());
+    let allocation = LicenseAllocation::new(unit(CREDITS), number("100"));
+    let [mut fee, in_credits] = fixture.pool_prices(&metric, &license_type, allocation);
+    fee.license_allocations.push(LicenseAllocation::new(unit("USD"), number("10")));
+    let mut in_dollars = fixture.usage_at("0.5", &metric);
+    in_dollars.license_type_id = Some(license_type.id);
+    let plan = fixture.priced_plan([fee, in_credits, in_dollars].map(Into::into));
+    let [fee, _, in_dollars] = fixture.prices_of(&plan)[..] else { panic!("three prices") };
+    let ada = fixture.customer("ada");
+    let subscription = fixture.subscribe_from(ada.id, &plan, Some(START));
+    let of = Licensed { fixture, license_type, subscription, fee };
+    of.give_credits("1000");
+    of.give(of.between("alice", "2026-03-01", ""));
+    let dollars = || {
+        let query = CostQuery { currency: Some(unit("USD")), ..CostQuery::default() };
+        let cost = of.fixture.cost(&of.subscription, &query);
+        let line = cost.lines.iter().find(|line| line.price_id == in_dollars);
+        line.unwrap().subtotal.to_string()
+    };
+    of.take([calls("alice", "2026-03-10T03:00:00Z", "30")]);
+    assert_eq!(
+        (of.left().as_str(), of.cost().as_str(), dollars().as_str()),
+        ("1000: 1000, 0", "0", "5")
+    );
+    of.take([calls("alice", "2026-03-10T04:00:00Z", "80")]);
+    assert_eq!(
+        (of.left().as_str(), of.cost().as_str(), dollars().as_str()),
+        ("990: 990, 0", "10", "45")
+    );
+}
+
+#[test]
 fn subscriptions_7_4_8_a_pool_is_full_again_with_each_period_and_does_not_roll_over() {
     let of = pooled(false);
     of.give_credits("1000");
