@@ -337,7 +337,7 @@ fn wire_5_1_a_subscription_is_cancelled_and_goes_on() {
     let undo = || shop.host.post(&path(&subscription, "/unschedule_cancellation"), ());
     let on = undo().ok(StatusCode::OK);
     assert_eq!(on["end_date"], Value::Null);
-    undo().error(400, "400-constraint-violation");
+    undo().error(400, "400-request-validation-errors");
     let date = "2026-03-20T00:00:00.000000+00:00";
     let at = json!({"cancel_option": "requested_date", "cancellation_date": date});
     let at = cancel(at).ok(StatusCode::OK);
