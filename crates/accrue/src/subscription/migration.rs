@@ -28,8 +28,8 @@ pub(crate) struct VersionMove<'a> {
     /// These, and all that it has now.
     pub(crate) known: &'a [Price],
     pub(crate) replaced: &'a Replaced,
-    /// What the subscription has other numbers for, by what that is in the version that it moves to.
-    pub(crate) overridden: &'a BTreeMap<PriceIntervalId, PriceId>,
+    /// Overrides of prices, and what each is of in the version that it moves to.
+    pub(crate) overridden: &'a BTreeMap<PriceId, PriceId>,
     pub(crate) leaves_adjustments: &'a [ScopedAdjustment],
     pub(crate) adjustments: &'a [ScopedAdjustment],
 }
@@ -315,7 +315,7 @@ impl Subscription {
         let (leaves, comes) = (ids(to.leaves_adjustments), ids(to.adjustments));
         let given = |of: &AdjustmentInterval| of.scope.as_ref().map(|scope| scope.id);
         let overridden = self.price_intervals.iter().filter_map(|own| {
-            let old = to.overridden.get(&own.id)?;
+            let old = to.overridden.get(&own.price_id)?;
             let by = prices.iter().find(|price| price.id == own.price_id)?;
             Some((own.overridden?, *old, by))
         });

@@ -2,6 +2,7 @@ use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
 
+use super::{PriceInterval, Subscription};
 use crate::{
     Decimal, Error, IdOr, Patch, PriceId, PricingUnit,
     price::{
@@ -20,6 +21,14 @@ pub(crate) struct Overridden {
     maximum: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     discount: bool,
+}
+
+impl Subscription {
+    /// Returns the intervals of prices that are overrides, with those that wait for the end of the trial.
+    pub(crate) fn overrides(&self) -> impl Iterator<Item = &PriceInterval> {
+        let waiting = self.waiting.iter().flat_map(|of| &of.price_intervals);
+        self.price_intervals.iter().chain(waiting).filter(|of| of.overridden.is_some())
+    }
 }
 
 impl Overridden {

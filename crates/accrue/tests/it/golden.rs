@@ -100,6 +100,7 @@ fn story() -> Fixture {
     groups::watched(&fixture, &sum);
     licenses::watch_all(&fixture);
     plan_changes::edit(&fixture);
+    plan_changes::override_price(&fixture);
     fixture
 }
 

@@ -277,6 +277,40 @@ fn subscriptions_1_6_2_a_version_that_is_moved_to_adjusts_overrides_as_the_first
 }
 
 #[test]
+fn subscriptions_1_6_2_what_waits_for_the_end_of_a_trial_is_adjusted_by_a_version_moved_to() {
+    let changed = plan();
+    let fixture = changed.fixture();
+    let [fee, usage] = of_plan(&changed);
+    let made = [fee, usage].map(|price| {
+        let by = PriceOverride { model: unit_of("3"), ..PriceOverride::default() };
+        let call = with(&changed, |new| {
+            new.prices = overriding(price, by);
+            new.trial_days = Some(40);
+        });
+        run(call).unwrap().id
+    });
+    let off = |price, off| NewAdjustment {
+        is_invoice_level: false,
+        ..of_price(price, percentage_off(off))
+    };
+    let add_adjustments = vec![off(fee, "0.25"), off(usage, "0.5")];
+    changed.second(PlanVersionChange { add_adjustments, ..PlanVersionChange::default() });
+    let moved = changed.migrate(MigrationTiming::EndOfTerm);
+    assert_eq!((moved.moved, moved.refused), (3, 0));
+    fixture.tick_at("2027-03-02T00:00:00Z");
+    for (id, off) in made.into_iter().zip(["0.25", "0.5"]) {
+        let of = changed.of(id);
+        let own = of.price_intervals.iter().find(|of| of.replaces_price_id.is_some()).unwrap();
+        let over = of.adjustment_intervals.iter().filter(|of| of.price_ids.contains(&own.price_id));
+        let over = over.filter(|of| match &of.adjustment {
+            Adjustment::Discount(Discount::Percentage(found)) => found.to_string() == off,
+            _ => false,
+        });
+        assert_eq!(over.count(), 1, "{:?}", of.adjustment_intervals);
+    }
+}
+
+#[test]
 fn subscriptions_1_6_3_an_override_is_a_replacement_that_differs_in_its_numbers() {
     let changed = plan();
     let (fixture, [fee, usage]) = (changed.fixture(), of_plan(&changed));

@@ -1,5 +1,5 @@
 use accrue::{
-    MetadataUpdate,
+    MetadataUpdate, Patch,
     metric::Metric,
     plan::{
         DefaultVersion, MigrationTiming, NewMigration, NewPlan, NewPlanVersion, PlanStatus,
@@ -11,7 +11,7 @@ use accrue::{
     },
     subscription::{
         BillingCycleAlignment, IntervalChanges, NewAdjustmentInterval, NewSubscription, PlanChange,
-        PlanChangeTiming,
+        PlanChangeTiming, PriceOverride, ReplacedPrice,
     },
 };
 
@@ -75,4 +75,15 @@ pub(super) fn edit(fixture: &Fixture) {
     let metadata = MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into());
     let price = fixture.prices_of(&plan)[0];
     run(fixture.account.update_price(price, PriceUpdate { metadata })).unwrap();
+}
+
+/// A subscription to a plan with other numbers.
+pub(super) fn override_price(fixture: &Fixture) {
+    let plan = fixture.priced_plan([fixture.arrear_fee("1").into()]);
+    let fee = fixture.prices_of(&plan)[0];
+    let (conversion_rate, minimum) = (Some(number("2")), Patch::Set(number("3")));
+    let by = PriceOverride { conversion_rate, minimum, ..PriceOverride::default() };
+    let mut new = NewSubscription::new(fixture.customer("overriding").id, plan.id);
+    new.prices.replace = vec![ReplacedPrice::overridden(fee, by)];
+    fixture.create(new);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 
 use crate::{
-    Error, ErrorKind, MigrationId, PlanId, PriceId, PriceIntervalId, SubscriptionId, Timestamp,
+    Error, ErrorKind, MigrationId, PlanId, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account,
         commands::{plan_changes, prices},
@@ -193,20 +193,18 @@ async fn stay(
     Ok(Moved::No)
 }
 
-/// Returns what a subscription has other numbers for, by what that is in a version.
+/// Returns the overrides of prices that a subscription has, and what each is of in a version.
 async fn overridden(
     tx: &mut Transaction<'_>,
     plan: PlanId,
     of: &Subscription,
     to: PlanVersion,
-) -> Result<BTreeMap<PriceIntervalId, PriceId>, Error> {
-    let own = of.price_intervals.iter().filter(|own| own.overridden.is_some());
-    let own = own.filter(|own| of.plan_at(own.start_date).plan_id == Some(plan));
+) -> Result<BTreeMap<PriceId, PriceId>, Error> {
     let mut found = BTreeMap::new();
-    for own in own {
+    for own in of.overrides().filter(|own| of.plan_at(own.start_date).plan_id == Some(plan)) {
         let Some(old) = own.replaces_price_id else { continue };
         let replaced = replaced(tx, plan, [own.plan_version, to]).await?;
-        found.insert(own.id, replaced.now(old));
+        found.insert(own.price_id, replaced.now(old));
     }
     Ok(found)
 }
