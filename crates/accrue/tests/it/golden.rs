@@ -386,5 +386,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 23);
+    assert_eq!(prices.sum::<usize>(), 24);
 }
