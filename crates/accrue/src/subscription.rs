@@ -16,6 +16,7 @@ mod interval_changes;
 mod interval_edits;
 mod invoicing;
 mod migration;
+mod moves_back;
 mod new;
 mod overage;
 mod pending;

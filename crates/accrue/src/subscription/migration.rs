@@ -11,7 +11,6 @@ use crate::{
     SubscriptionId, Timestamp,
     plan::{MigrationTiming, PhaseOrder, PlanVersion},
     price::{Price, ScopedAdjustment},
-    time::INSTANT,
 };
 
 /// Move of a subscription from a version of its plan to another one (subscriptions 5.6).
@@ -42,19 +41,19 @@ pub struct VersionMoved {
     pub migration_id: MigrationId,
     /// Intervals that begin with it, each with the one whose place it takes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    began: BTreeMap<PriceIntervalId, Option<PriceIntervalId>>,
+    pub(super) began: BTreeMap<PriceIntervalId, Option<PriceIntervalId>>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    began_adjustments: BTreeSet<AdjustmentIntervalId>,
+    pub(super) began_adjustments: BTreeSet<AdjustmentIntervalId>,
     /// Intervals that end with it, with the ends that they had.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    ended: BTreeMap<PriceIntervalId, Option<Timestamp>>,
+    pub(super) ended: BTreeMap<PriceIntervalId, Option<Timestamp>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    ended_adjustments: BTreeMap<AdjustmentIntervalId, Option<Timestamp>>,
+    pub(super) ended_adjustments: BTreeMap<AdjustmentIntervalId, Option<Timestamp>>,
     /// Intervals that were to begin later, and that it has removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    removed: Vec<PriceInterval>,
+    pub(super) removed: Vec<PriceInterval>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    removed_adjustments: Vec<AdjustmentInterval>,
+    pub(super) removed_adjustments: Vec<AdjustmentInterval>,
 }
 
 impl VersionMoved {
@@ -389,7 +388,7 @@ impl Subscription {
     }
 
     /// Lets the phases behind a move be those of its version, up to the next move or change of plan.
-    fn follow_version(&mut self, at: Timestamp) {
+    pub(super) fn follow_version(&mut self, at: Timestamp) {
         let version = self.plan_at(at).plan_version;
         let later = self.plan_intervals.iter_mut().filter(|of| at < of.start_date);
         let phases = later.take_while(|of| of.is_later_phase && of.moved.is_none());
@@ -400,71 +399,6 @@ impl Subscription {
     pub(super) fn changes_plan_after(&self, at: Timestamp) -> Option<Timestamp> {
         let mut later = self.plan_intervals.iter().filter(|of| of.is_change());
         later.find(|of| at < of.start_date).map(|of| of.start_date)
-    }
-
-    /// Takes back a move that is still to come: what it was to end goes on as it was, up to the next change of plan, and
-    /// what was to begin with it is gone.
-    pub(crate) fn stay(&mut self, id: MigrationId) {
-        // One that moves with its start has done so.
-        let own = self.plan_intervals.iter().find(|of| of.is_of(id));
-        let Some(own) = own.filter(|of| self.start_date < of.start_date) else { return };
-        let (at, Some(moved)) = (own.start_date, own.moved.clone()) else { return };
-        self.without_trial(|of| of.take_back(id, at, *moved));
-    }
-
-    fn take_back(&mut self, id: MigrationId, at: Timestamp, moved: VersionMoved) {
-        let until = self.changes_plan_after(at);
-        let before = |end: Option<Timestamp>| end.into_iter().chain(until).min();
-        self.plan_intervals.retain_mut(|of| {
-            if of.is_of(id) && of.is_later_phase {
-                of.moved = None;
-                return true;
-            }
-            !of.is_of(id)
-        });
-        let version = self.plan_at(at.saturating_sub(INSTANT)).plan_version;
-        let own = self.plan_intervals.iter_mut().find(|of| of.start_date == at);
-        own.into_iter().for_each(|of| of.plan_version = version);
-        self.follow_version(at);
-        self.price_intervals.retain(|of| !moved.began.contains_key(&of.id));
-        // What somebody has begun in its place since stays, and so does what somebody else has ended.
-        let begun = self.price_intervals.iter().filter(|of| at <= of.start_date);
-        let begun: Vec<_> = begun.map(|of| (of.in_force(), of.start_date)).collect();
-        let next_to = |of: &PriceInterval| {
-            let own = begun.iter().filter(|(lane, _)| *lane == of.in_force());
-            own.map(|(_, start)| *start).min()
-        };
-        for of in self.price_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
-            let Some(end) = moved.ended.get(&of.id) else { continue };
-            of.end_date = before(*end).into_iter().chain(next_to(of)).min();
-        }
-        self.adjustment_intervals.retain(|of| !moved.began_adjustments.contains(&of.id));
-        let next_to_own = |of: &AdjustmentInterval| {
-            let reached =
-                begun.iter().filter(|(lane, _)| of.is_own() && of.reaches_in_force(*lane));
-            reached.map(|(_, start)| *start).min()
-        };
-        for of in self.adjustment_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
-            let Some(end) = moved.ended_adjustments.get(&of.id) else { continue };
-            of.end_date = before(*end).into_iter().chain(next_to_own(of)).min();
-        }
-        let is_there = |start: Timestamp| until.is_none_or(|until| start < until);
-        let removed = moved.removed.into_iter().filter(|of| is_there(of.start_date));
-        let removed = removed.filter(|of| next_to(of).is_none());
-        self.price_intervals
-            .extend(removed.map(|of| PriceInterval { end_date: before(of.end_date), ..of }));
-        let removed = moved.removed_adjustments.into_iter().filter(|of| is_there(of.start_date));
-        let removed = removed.filter(|of| next_to_own(of).is_none());
-        self.adjustment_intervals
-            .extend(removed.map(|of| AdjustmentInterval { end_date: before(of.end_date), ..of }));
-    }
-
-    /// Takes back the moves that are still to come, from an instant on.
-    pub(crate) fn stay_from(&mut self, from: Timestamp) {
-        let pending = self.plan_intervals.iter().filter(|of| from <= of.start_date);
-        let pending = pending.filter_map(|of| Some(of.moved.as_ref()?.migration_id));
-        let pending: Vec<_> = pending.collect();
-        pending.into_iter().for_each(|id| self.stay(id));
     }
 
     /// Lets the fees that moves have yet to begin have the quantities of those whose places they take.
@@ -500,7 +434,7 @@ fn lives((start, end): Life, (at, until): (Timestamp, Option<Timestamp>)) -> boo
 }
 
 impl PlanInterval {
-    fn is_of(&self, id: MigrationId) -> bool {
+    pub(super) fn is_of(&self, id: MigrationId) -> bool {
         self.moved.as_ref().is_some_and(|moved| moved.migration_id == id)
     }
 }
