@@ -48,7 +48,7 @@ impl Bench {
                 self.biller.unschedule(life, core);
             }
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::ConstraintViolation);
+                assert_eq!(error.kind(), ErrorKind::RequestValidation);
                 assert!(end.is_none_or(|end| end <= self.biller.now));
             }
         }
@@ -72,16 +72,13 @@ impl Biller {
     }
 
     fn at_once(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
-        let at = self.now.max(of.start());
         let has_ended = of.end().is_some_and(|end| end <= self.now);
-        self.fee_period(of, fee, at).filter(|_| !has_ended).map(|_| at)
+        let is_active = of.start() <= self.now && !has_ended;
+        self.fee_period(of, fee, self.now).filter(|_| is_active).map(|_| self.now)
     }
 
     fn upcoming(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
         let at = self.at_once(of, fee)?;
-        if self.now < of.start() {
-            return Some(at);
-        }
         let (_, next) = self.fee_period(of, fee, at)?;
         self.fee_period(of, fee, next).map(|_| next)
     }
