@@ -94,7 +94,9 @@ pub(super) struct Subscription {
     pub(super) end: Option<Instant>,
     created_at: Instant,
     /// When a request last changed it.
-    pub(in crate::sim) changed_at: Instant,
+    changed_at: Instant,
+    /// When its plan was once to change, and what came later has taken that away.
+    pub(in crate::sim) dropped: BTreeSet<Instant>,
     /// What it is on, one after the other.
     stretches: Vec<Stretch>,
 }

@@ -218,10 +218,10 @@ impl World {
             };
             let (gone, mut billed) = (dates(true), dates(false));
             let expected = subscription.boundaries(now);
-            // What is gone was a boundary, unless an end or another plan from before it on has taken it back.
+            // What is gone was a boundary, unless an end that was dated before it or another change of plan has taken it back.
             let is_taken_back = |at: &i64| {
                 let has_ended = subscription.end.is_some_and(|end| end <= *at);
-                has_ended || *at <= subscription.changed_at
+                has_ended || subscription.dropped.contains(at)
             };
             let was_one = gone.iter().filter(|at| !is_taken_back(at) || expected.contains(at));
             billed.extend(was_one.filter(|at| !billed.contains(at)).collect::<BTreeSet<_>>());

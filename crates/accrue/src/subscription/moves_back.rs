@@ -1,4 +1,4 @@
-use super::{AdjustmentInterval, PriceInterval, Subscription, VersionMoved};
+use super::{AdjustmentInterval, InForce, PriceInterval, Subscription, VersionMoved};
 use crate::{MigrationId, Timestamp, time::INSTANT};
 
 impl Subscription {
@@ -30,20 +30,19 @@ impl Subscription {
         // What somebody has begun in its place since stays, and so does what somebody else has ended.
         let begun = self.price_intervals.iter().filter(|of| at <= of.start_date);
         let begun: Vec<_> = begun.map(|of| (of.in_force(), of.start_date)).collect();
-        let next_to = |of: &PriceInterval| {
-            let own = begun.iter().filter(|(lane, _)| *lane == of.in_force());
+        let first = |is_of: &dyn Fn(InForce) -> bool| {
+            let own = begun.iter().filter(|(in_force, _)| is_of(*in_force));
             own.map(|(_, start)| *start).min()
+        };
+        let next_to = |of: &PriceInterval| first(&|in_force| in_force == of.in_force());
+        let next_to_own = |of: &AdjustmentInterval| {
+            first(&|in_force| of.is_own() && of.reaches_in_force(in_force))
         };
         for of in self.price_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
             let Some(end) = moved.ended.get(&of.id) else { continue };
             of.end_date = before(*end).into_iter().chain(next_to(of)).min();
         }
         self.adjustment_intervals.retain(|of| !moved.began_adjustments.contains(&of.id));
-        let next_to_own = |of: &AdjustmentInterval| {
-            let reached =
-                begun.iter().filter(|(lane, _)| of.is_own() && of.reaches_in_force(*lane));
-            reached.map(|(_, start)| *start).min()
-        };
         for of in self.adjustment_intervals.iter_mut().filter(|of| of.end_date == Some(at)) {
             let Some(end) = moved.ended_adjustments.get(&of.id) else { continue };
             of.end_date = before(*end).into_iter().chain(next_to_own(of)).min();

@@ -139,6 +139,7 @@ impl Tenant {
                     end,
                     created_at: now,
                     changed_at: now,
+                    dropped: BTreeSet::new(),
                     stretches,
                 });
                 self.remember(self.figures(customer, now));

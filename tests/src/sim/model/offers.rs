@@ -139,7 +139,10 @@ impl Tenant {
             }
             let customer = of.customer;
             if of.stretches != stretches {
+                let changed: Vec<_> = of.changes().collect();
                 let before = std::mem::replace(&mut of.stretches, stretches);
+                let changes: BTreeSet<_> = of.changes().collect();
+                of.dropped.extend(changed.into_iter().filter(|at| !changes.contains(at)));
                 let is_moved = self.check_moves(place, &before)?;
                 happened.push(if is_moved { "moved by a migration" } else { "plan changed" });
                 self.remember(self.figures(customer, now));

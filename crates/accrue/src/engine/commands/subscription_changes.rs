@@ -94,7 +94,7 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee
-    /// of the plan version, the subscription has ended, the fee falls due no more, the date lies
+    /// of the plan version, the subscription has not begun or has ended, the fee falls due no more, the date lies
     /// before the current billing period or not before the end of the subscription, or the quantities
     /// of its fees have changed [500](crate::limits::FEE_CHANGES) times;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the quantity is negative;

@@ -1,6 +1,6 @@
 //! Steps of migrations, which ticks take: each plans, or takes back, the moves of some subscriptions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use async_trait::async_trait;
 
@@ -200,10 +200,15 @@ async fn overridden(
     of: &Subscription,
     to: PlanVersion,
 ) -> Result<BTreeMap<PriceId, PriceId>, Error> {
-    let mut found = BTreeMap::new();
+    let (mut found, mut by_version) = (BTreeMap::new(), BTreeMap::new());
     for own in of.overrides().filter(|own| of.plan_at(own.start_date).plan_id == Some(plan)) {
         let Some(old) = own.replaces_price_id else { continue };
-        let replaced = replaced(tx, plan, [own.plan_version, to]).await?;
+        let replaced = match by_version.entry(own.plan_version) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                unknown.insert(replaced(tx, plan, [own.plan_version, to]).await?)
+            }
+        };
         found.insert(own.price_id, replaced.now(old));
     }
     Ok(found)
