@@ -351,7 +351,7 @@ impl Ledger {
 type Returned = Vec<(At, BigDecimal)>;
 
 impl Ledger {
-    /// Draws what usage costs more, then gives back what it costs less: one amendment for each block.
+    /// Gives back what usage costs less, one amendment for each block; then draws what it costs more.
     pub fn follow(
         &mut self,
         moved: &[(Usage, Vec<(Priced, BigDecimal)>)],
@@ -361,16 +361,6 @@ impl Ledger {
         let sum = |prices: &[(Priced, BigDecimal)]| -> BigDecimal {
             prices.iter().map(|(_, more)| more).sum()
         };
-        for (usage, prices) in moved.iter().filter(|(_, of)| sum(of) > BigDecimal::zero()) {
-            let spared = self.spared.remove(usage).unwrap_or_default();
-            let mut rest = (sum(prices) - &spared).max(BigDecimal::zero());
-            self.spared.insert(*usage, (spared - sum(prices)).max(BigDecimal::zero()));
-            for (price, more) in prices.iter().filter(|(_, more)| *more > BigDecimal::zero()) {
-                let own = more.clone().min(rest.clone());
-                rest -= &own;
-                self.draw(&own, *usage, *price, now, day_end);
-            }
-        }
         let mut returned = Vec::new();
         for (usage, prices) in moved.iter().filter(|(_, of)| sum(of) < BigDecimal::zero()) {
             self.give_back(-sum(prices), *usage, &mut returned);
@@ -379,6 +369,16 @@ impl Ledger {
             self.enter(EntryKind::Amendment, amount, block, now);
             if self.blocks[block].is_expired(now) {
                 self.expire(block, now);
+            }
+        }
+        for (usage, prices) in moved.iter().filter(|(_, of)| sum(of) > BigDecimal::zero()) {
+            let spared = self.spared.remove(usage).unwrap_or_default();
+            let mut rest = (sum(prices) - &spared).max(BigDecimal::zero());
+            self.spared.insert(*usage, (spared - sum(prices)).max(BigDecimal::zero()));
+            for (price, more) in prices.iter().filter(|(_, more)| *more > BigDecimal::zero()) {
+                let own = more.clone().min(rest.clone());
+                rest -= &own;
+                self.draw(&own, *usage, *price, now, day_end);
             }
         }
     }

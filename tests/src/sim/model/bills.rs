@@ -232,9 +232,9 @@ pub(in crate::sim) fn moves(made: &BalanceTransaction) -> BigDecimal {
     }
 }
 
-/// Tells whether a bill is paid of which nothing was left to pay.
-fn is_paid_in_name(bill: &Bill) -> bool {
-    bill.invoice.payment_received_at.is_none() && bill.notes.is_empty()
+/// Tells whether nobody has paid for a bill with money: the balance has, or there was nothing to pay.
+fn is_free(bill: &Bill) -> bool {
+    bill.invoice.payment_received_at.is_none() && bill.marked.is_none()
 }
 
 /// What never changes of an invoice that was issued.
@@ -393,8 +393,8 @@ impl Tenant {
             (Draft, Issued) => happened.push("invoice issued"),
             (Draft, Paid) => happened.push("invoice paid as it is issued"),
             (Issued, Void) => happened.push("invoice void"),
-            // An end in the past takes back what nobody has paid for with money.
-            (Paid, Void) if marked.is_none() && known.is_some_and(is_paid_in_name) => {
+            // What changes the past takes it back; its notes stay, and what they returned is not returned again.
+            (Paid, Void) if known.is_some_and(is_free) => {
                 happened.push("invoice void that had nothing to pay");
             }
             (Issued, Paid) if is_marked => {
