@@ -204,7 +204,7 @@ fn ask(random: &mut Random) -> Ask {
             let expires_in = random.percent(60).then(|| random.between(HOUR, 15 * DAY));
             Ask::Grant { customer: any, amount: random.between(1, 20), expires_in }
         }
-        57..59 => Ask::Take { customer: any, amount: random.between(1, 10) },
+        57..59 => Ask::Take { customer: any, amount: random.between(1, 24) },
         59..61 => Ask::Void { customer: any, grant: random.below(100), amount: 1 },
         61..67 => Ask::Alert { on: on(random), thresholds: thresholds(random) },
         67..69 => Ask::Disable { alert: any },

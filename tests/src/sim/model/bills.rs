@@ -93,6 +93,13 @@ impl Books {
             .is_some_and(|credited| credited == big(&bill.invoice.total))
     }
 
+    /// Tells whether a note of an invoice was made void.
+    pub(in crate::sim) fn has_void_note(&self, invoice: &str) -> bool {
+        let notes = self.bills.get(invoice).into_iter().flat_map(|bill| &bill.notes);
+        let mut notes = notes.filter_map(|id| self.notes.get(id));
+        notes.any(|note| note.voided_at.is_some())
+    }
+
     /// What was accepted of a request is in the rows of its commit. The answer has this id.
     pub(in crate::sim) fn check_deed(&self, deed: &Deed, id: &str) -> Result<(), String> {
         let bill = |of: &str| self.bills.get(of).ok_or_else(|| format!("no invoice {of}"));
