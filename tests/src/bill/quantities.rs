@@ -71,10 +71,12 @@ impl Biller {
         found.map(span)
     }
 
+    fn is_active(&self, of: &ActiveSubscriptions) -> bool {
+        of.start() <= self.now && of.end().is_none_or(|end| self.now < end)
+    }
+
     fn at_once(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
-        let has_ended = of.end().is_some_and(|end| end <= self.now);
-        let is_active = of.start() <= self.now && !has_ended;
-        self.fee_period(of, fee, self.now).filter(|_| is_active).map(|_| self.now)
+        self.fee_period(of, fee, self.now).filter(|_| self.is_active(of)).map(|_| self.now)
     }
 
     fn upcoming(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
@@ -84,9 +86,6 @@ impl Biller {
     }
 
     fn on_date(&self, of: &ActiveSubscriptions, fee: At, date: Instant) -> Option<Instant> {
-        let now = self.at_once(of, fee)?;
-        let begins = [self.fee_period(of, fee, now)?.0, of.period(now)?.0];
-        let is_open = begins.iter().all(|begin| *begin <= date);
-        self.fee_period(of, fee, date).filter(|_| is_open).map(|_| date)
+        self.fee_period(of, fee, date).filter(|_| self.is_active(of)).map(|_| date)
     }
 }

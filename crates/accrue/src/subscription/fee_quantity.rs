@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{PriceInterval, Subscription, SubscriptionStatus};
+use super::{Subscription, SubscriptionStatus};
 use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 
 /// Change of the quantity of a fixed fee of an active subscription, from an instant on (subscriptions 3.6).
@@ -26,8 +26,7 @@ pub enum ChangeTiming {
     Immediate,
     /// Start of the next billing period of the fee.
     UpcomingInvoice,
-    /// Instant, no earlier than the current billing period of the fee and that of the
-    /// subscription begin, and before the subscription ends.
+    /// Instant within any billing period of the fee, also one that has passed.
     EffectiveDate(Timestamp),
 }
 
@@ -72,7 +71,6 @@ impl ChangeTiming {
         price: PriceId,
         now: Timestamp,
     ) -> Result<Timestamp, Error> {
-        let Subscription { start_date, end_date, .. } = *subscription;
         match subscription.status(now) {
             SubscriptionStatus::Upcoming => {
                 return Err(Error::constraint("the subscription has not begun yet"));
@@ -86,64 +84,32 @@ impl ChangeTiming {
             let interval = subscription.fee_interval(price, at)?;
             subscription.period_of(interval, at)
         };
-        let Some(current) = period(now) else {
-            return self.decide_later(subscription, price, now);
-        };
-        match self {
-            Self::Immediate => Ok(now),
-            Self::UpcomingInvoice => {
-                let next = period(current.end()).map(Timeframe::start);
-                next.ok_or_else(|| Error::constraint("the fee has no next billing period"))
-            }
-            Self::EffectiveDate(date) => {
-                let own = subscription.periods().containing(now);
-                let own = own.map_or(start_date, Timeframe::start);
-                let earliest = current.start().max(own);
-                let wrong = |what: &str, bound: Timestamp| {
-                    Err(Error::constraint(format!("the effective date {date} {what} {bound}")))
-                };
-                match end_date {
-                    _ if date < earliest => {
-                        wrong("is before the start of the current billing period,", earliest)
-                    }
-                    Some(end) if end <= date => {
-                        wrong("is not before the end of the subscription,", end)
-                    }
-                    _ if period(date).is_none() => {
-                        wrong("is not within the only billing period of the fee, to", current.end())
-                    }
-                    _ => Ok(date),
+        if let Self::EffectiveDate(date) = self {
+            let wrong = |why: &str| Error::constraint(format!("the effective date {date} {why}"));
+            return match subscription.end_date {
+                Some(end) if end <= date => {
+                    Err(wrong(&format!("is not before the end of the subscription, {end}")))
                 }
+                _ if period(date).is_none() => Err(wrong("is within no billing period of the fee")),
+                _ => Ok(date),
+            };
+        }
+        let current = period(now);
+        if self == Self::Immediate {
+            let is_charged = current.map(|_| now);
+            return is_charged.ok_or_else(|| Error::constraint("the fee is not charged now"));
+        }
+        let next = match current {
+            Some(current) => period(current.end()).map(Timeframe::start),
+            // It may be to come, with a phase or with the end of a trial.
+            None => {
+                let own = subscription.price_intervals.iter();
+                let own = own.filter(|own| own.price_id == price && own.is_fee());
+                let starts = own.map(|own| own.start_date).filter(|start| now < *start);
+                starts.min().filter(|start| subscription.covers(*start))
             }
-        }
-    }
-}
-
-impl ChangeTiming {
-    /// Decides the instant at which a fee changes that is not charged now: it may be to come, with a phase or with the
-    /// end of a trial.
-    fn decide_later(
-        self,
-        of: &Subscription,
-        price: PriceId,
-        from: Timestamp,
-    ) -> Result<Timestamp, Error> {
-        let own = of.price_intervals.iter().filter(|own| own.price_id == price && own.is_fee());
-        let later = own.filter(|own| from < own.start_date);
-        if later.clone().next().is_none() {
-            return Err(Error::constraint("the fee falls due no more"));
-        }
-        let lives = |own: &&PriceInterval, at| {
-            own.start_date <= at && of.end_of(own).is_none_or(|end| at < end)
         };
-        let found = match self {
-            Self::Immediate => None,
-            Self::UpcomingInvoice => later.map(|own| own.start_date).min(),
-            Self::EffectiveDate(date) => later.filter(|own| lives(own, date)).map(|_| date).next(),
-        };
-        found.filter(|at| of.covers(*at)).ok_or_else(|| {
-            Error::constraint("the fee is not charged yet at the date that is meant")
-        })
+        next.ok_or_else(|| Error::constraint("the fee has no next billing period"))
     }
 }
 

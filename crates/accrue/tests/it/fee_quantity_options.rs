@@ -78,6 +78,35 @@ fn subscriptions_3_6_only_a_fee_of_what_is_active_and_from_zero_on() {
 }
 
 #[test]
+fn subscriptions_3_6_a_date_may_lie_in_periods_that_were_invoiced() {
+    let of_april = || {
+        let changed =
+            changed(|fixture, _| vec![fixture.advance_fee("31"), fixture.arrear_fee("5")]);
+        changed.fixture().tick_at("2027-04-02T00:00:00Z");
+        changed
+    };
+    let changed = of_april();
+    run(changed.quantity("2", on("2027-01-11"))).unwrap();
+    let edited = of_april();
+    let quantities = Some(vec![(at("2027-01-11T00:00:00Z"), number("2"))]);
+    let edit = PriceIntervalEdit { quantities, ..PriceIntervalEdit::new(edited.of_plan(0)) };
+    edited.change(IntervalChanges { edit: vec![edit], ..IntervalChanges::default() });
+    let expected = [
+        "00001 issued 2027-01-01: fee 31 = 31",
+        "00005 issued 2027-01-11: fee 21 = 21",
+        "00006 issued 2027-02-01: fee 62, fee 5 = 67",
+        "00007 issued 2027-03-01: fee 62, fee 5 = 67",
+        "00008 issued 2027-04-01: fee 62, fee 5 = 67",
+    ];
+    assert_eq!(changed.settled(), expected, "what nobody has paid for is issued anew");
+    assert_eq!(changed.everything(), edited.everything(), "as where the interval is edited");
+    constraint(refused(
+        changed.fixture(),
+        changed.quantity("3", on("2027-02-05")).leaving_invoices(),
+    ));
+}
+
+#[test]
 fn subscriptions_3_6_of_several_intervals_that_of_the_date_is_meant() {
     let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
     let fixture = changed.fixture();

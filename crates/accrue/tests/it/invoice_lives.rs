@@ -37,7 +37,7 @@ enum Happens {
     /// So many units more, or in place of what there is, of the last hours whose usage was not billed.
     Backfill(u32, u32),
     Tick,
-    Quantity(u32, Option<u32>),
+    Quantity(u32, Option<i64>),
     Cancel(Option<i64>),
     GoOn,
     Redeem(i64, u32),
@@ -68,7 +68,7 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         2 => (1_u32..50, 1_u32..24).prop_map(|(n, hours)| Happens::Use(n, hours)),
         1 => (1_u32..50, 1_u32..700).prop_map(|(n, hours)| Happens::Backfill(n, hours)),
         3 => Just(Happens::Tick),
-        2 => (0_u32..6, prop::option::of(1_u32..900)).prop_map(|(of, later)| Happens::Quantity(of, later)),
+        2 => (0_u32..6, prop::option::of(-900_i64..900)).prop_map(|(of, by)| Happens::Quantity(of, by)),
         1 => prop::option::of(-900_i64..900).prop_map(Happens::Cancel),
         1 => Just(Happens::GoOn),
         2 => (-300_i64..600, 1_u32..3).prop_map(|(of, months)| Happens::Redeem(of, months)),
@@ -187,9 +187,9 @@ proptest! {
                         }
                     }
                 }
-                Happens::Quantity(quantity, later) => {
-                    let when = later.map_or(ChangeTiming::Immediate, |of| {
-                        ChangeTiming::EffectiveDate(now.saturating_add(hours(of)))
+                Happens::Quantity(quantity, by) => {
+                    let when = by.map_or(ChangeTiming::Immediate, |of| {
+                        ChangeTiming::EffectiveDate(moved(of))
                     });
                     let quantity = Decimal::from(u64::from(quantity));
                     let change = FeeQuantityChange { price: fee.into(), quantity, when };

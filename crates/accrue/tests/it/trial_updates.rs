@@ -244,11 +244,10 @@ fn quantities_of_a_fee_that_waits_are_those_that_were_agreed_on() {
     let fee = made.price_intervals[0].price_id;
     let change = |when| FeeQuantityChange { price: fee.into(), quantity: 3.into(), when };
     let call = |when| fixture.account.update_fixed_fee_quantity(made.id, change(when));
-    assert!(
-        constraint(refused(fixture, call(ChangeTiming::Immediate))).contains("not charged yet")
-    );
+    let now = constraint(refused(fixture, call(ChangeTiming::Immediate)));
+    assert_eq!(now, "the fee is not charged now");
     let before = ChangeTiming::EffectiveDate(at("2027-03-30T00:00:00Z"));
-    assert!(constraint(refused(fixture, call(before))).contains("not charged yet"));
+    assert!(constraint(refused(fixture, call(before))).contains("within no billing period"));
     run(call(ChangeTiming::EffectiveDate(at("2027-04-09T22:00:00Z")))).unwrap();
     let quantities = |of: &Subscription| -> Vec<_> {
         let fee = of.price_intervals.iter().find(|of| of.is_fee()).unwrap();

@@ -86,17 +86,17 @@ impl Account {
     ///
     /// Within a billing period the fee is that of each quantity for its days, in the zone of the
     /// customer: the day of a change is one of the new quantity. In advance the difference falls due
-    /// with the change; in arrears all of it when the period ends. A date may lie in the past of the
-    /// current billing period: what was invoiced otherwise is billed anew, as with
-    /// [`change_intervals`](Self::change_intervals). Later changes of the fee stay, one at the same instant is replaced.
-    /// Where the fee has that quantity then already, nothing changes.
+    /// with the change; in arrears all of it when the period ends. A date may lie in the past:
+    /// what was invoiced otherwise is billed anew, as with [`change_intervals`](Self::change_intervals). Later changes of
+    /// the fee stay, one at the same instant is replaced. Where the fee has that quantity then already, nothing changes.
     ///
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee
-    /// of the plan version, the subscription has not begun or has ended, the fee falls due no more, the date lies
-    /// before the current billing period or not before the end of the subscription, or the quantities
-    /// of its fees have changed [500](crate::limits::FEE_CHANGES) times;
+    /// of the plan version, the subscription has not begun or has ended, no billing period of the fee holds the date or
+    /// comes next, the quantities of its fees have changed [500](crate::limits::FEE_CHANGES) times, more than
+    /// [100](crate::limits::REWOUND) billing periods would be billed anew, or an invoice of theirs is synced or about to
+    /// be;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the quantity is negative;
     /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
     /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
