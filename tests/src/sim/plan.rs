@@ -33,7 +33,7 @@ pub enum Step {
     TakeBack { process: usize, account: usize, what: usize },
     /// A process has subscriptions moved to a version of their plan at the end of their billing period, or takes that
     /// back.
-    Migrate { process: usize, account: usize, what: usize },
+    Migrate { process: usize, account: usize, what: usize, when: When },
     /// Nothing fails any more, until every client has an answer and nothing is due: everything is
     /// compared.
     ApplyTransitions,
@@ -174,7 +174,7 @@ fn step(random: &mut Random, storm: usize) -> Step {
         }
         105..107 => {
             let (account, what) = (random.below(ACCOUNTS), random.below(1_000));
-            Step::Migrate { process, account, what }
+            Step::Migrate { process, account, what, when: when(random, -4 * DAY, 4 * DAY) }
         }
         _ => Step::ApplyTransitions,
     }

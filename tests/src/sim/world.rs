@@ -27,7 +27,7 @@ use super::{
     gateway::{Gateway, Told},
     messages::{Inbox, Messages},
     model::Tenant,
-    plan::{ACCOUNTS, PROCESSES, Step},
+    plan::{ACCOUNTS, PROCESSES, Step, When},
     random::{Random, Trace, numbered},
     store::{Flaw, SimStore, TaskId},
 };
@@ -246,8 +246,8 @@ impl World {
             Step::TakeBack { process, account, what } => {
                 self.take_back(process % PROCESSES, account % ACCOUNTS, *what);
             }
-            Step::Migrate { process, account, what } => {
-                self.migrate(process % PROCESSES, account % ACCOUNTS, *what);
+            Step::Migrate { process, account, what, when } => {
+                self.migrate(process % PROCESSES, account % ACCOUNTS, (*what, *when));
             }
             Step::ApplyTransitions => self.apply_transitions()?,
         }
@@ -389,7 +389,7 @@ impl World {
     }
 
     /// Has everybody on the first plan moved to one of its versions, or takes that back, by a call of the library.
-    fn migrate(&mut self, process: usize, of: At, what: usize) {
+    fn migrate(&mut self, process: usize, of: At, (what, when): (usize, When)) {
         let account = self.processes[process].billing.account(account(of));
         let plan: PlanId = self.tenants[of].plans[0].parse().unwrap();
         let under_way: Vec<_> = self.tenants[of].migrations_under_way().cloned().collect();
@@ -404,7 +404,11 @@ impl World {
         self.count("migration");
         let version = PlanVersion::new(1 + u32::from(what.is_multiple_of(2)));
         let mut new = NewMigration::to(version);
-        new.when = MigrationTiming::EndOfTerm;
+        new.when = match when {
+            When::Immediate => MigrationTiming::Immediate,
+            When::EndOfTerm => MigrationTiming::EndOfTerm,
+            When::In(by) => MigrationTiming::At(micros(self.now() + by)),
+        };
         let migrate = account.migrate_plan(plan, new);
         let migrate = async move { Landed::Migrated(migrate.await.map(|_| ())) };
         self.fly(process, None, Box::pin(migrate));

@@ -426,6 +426,12 @@ impl Subscription {
         let mut pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
         pending.find_map(|of| Some(of.moved.as_ref()?.migration_id))
     }
+
+    /// Returns the migration that moves it at that very instant.
+    pub(crate) fn move_at(&self, at: Timestamp) -> Option<MigrationId> {
+        let own = self.plan_intervals.iter().find(|of| of.start_date == at);
+        own.and_then(|of| Some(of.moved.as_ref()?.migration_id))
+    }
 }
 
 /// Tells whether a life shares an instant with what is from one instant on, up to another.

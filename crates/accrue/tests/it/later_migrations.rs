@@ -34,6 +34,38 @@ fn subscriptions_5_6_a_later_migration_to_where_a_subscription_is_drops_its_move
 }
 
 #[test]
+fn subscriptions_5_6_a_move_is_undone_by_one_of_the_same_instant() {
+    let changed =
+        changed(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let usage = changed.subscription.price_intervals[0].price_id;
+    let replace = vec![(usage, fixture.usage_at("3", &changed.metric).into())];
+    changed.second(PlanVersionChange { replace, ..Default::default() });
+    fixture.tick_at("2027-01-05T00:00:00Z");
+    changed.invoiced.use_at("a", "2027-01-05T00:00:00Z", "1");
+    fixture.tick_at("2027-01-15T00:00:00Z");
+    changed.invoiced.use_at("b", "2027-01-15T00:00:00Z", "10");
+    fixture.tick_at("2027-01-20T00:00:00Z");
+    let at_once = || {
+        let of = changed.of(changed.subscription.id);
+        let cost = changed.cost(JANUARY, "2027-02-01T00:00:00Z");
+        (of.price_intervals, of.plan_version, cost, changed.settled())
+    };
+    let before = at_once();
+    let then = MigrationTiming::At(at("2027-01-10T00:00:00Z"));
+    changed.migrate(then);
+    assert_eq!(at_once().2, &before.2 + &number("10"));
+    assert_eq!(at_once().3.len(), 2, "what was used by then is billed");
+
+    let back = NewMigration { when: then, ..NewMigration::to(PlanVersion::new(1)) };
+    changed.migrating(back);
+    assert_eq!(at_once(), before);
+    fixture.tick_at("2027-02-02T00:00:00Z");
+    let january = "00001 issued 2027-01-01: fee 31 = 31";
+    assert_eq!(changed.settled(), [january, "00003 issued 2027-02-01: usage 22, fee 31 = 53"]);
+}
+
+#[test]
 fn of_two_migrations_the_later_one_counts_and_a_plan_change_ends_what_it_brought() {
     let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
     let fixture = changed.fixture();

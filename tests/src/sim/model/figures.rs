@@ -26,6 +26,10 @@ impl Subscription {
         periods.map(move |(from, until)| (from, until.min(end)))
     }
 
+    pub(super) fn is_start(&self, at: Instant) -> bool {
+        self.period(at).is_some_and(|(from, _)| from == at)
+    }
+
     pub(super) fn period(&self, at: Instant) -> Option<Span> {
         let mut periods = self.periods().take_while(|(from, _)| *from <= at);
         periods.find(|(_, until)| at < *until)
@@ -54,13 +58,13 @@ impl Subscription {
         part.with_scale_round(2, RoundingMode::HalfUp)
     }
 
-    /// When something of it fell due by an instant: the fee where it or its plan begins, and at the end of each billing
-    /// period.
+    /// When something of it fell due by an instant: the fee where it or its plan begins, and usage where what it costs is
+    /// another, and at the end of each billing period.
     pub(in crate::sim) fn boundaries(&self, now: Instant) -> Vec<Instant> {
         let ends = self.periods().map(|(_, until)| until).take_while(|at| *at <= now);
         let end = self.end.unwrap_or(Instant::MAX);
-        let changes = self.changes().filter(|at| *at <= now && *at < end);
-        let all: BTreeSet<_> = ends.chain(changes).chain([self.start]).collect();
+        let cuts = self.cuts().filter(|at| *at <= now && *at < end);
+        let all: BTreeSet<_> = ends.chain(cuts).chain([self.start]).collect();
         all.into_iter().filter(|at| *at <= now).collect()
     }
 

@@ -58,6 +58,10 @@ pub(in crate::sim) struct Committed {
 pub(in crate::sim) struct Migration {
     pub(in crate::sim) offer: At,
     created_at: Instant,
+    /// When whoever is moved is; with the end of the term where none is said.
+    at: Option<Instant>,
+    /// Whether somebody has said when, and nothing else will do.
+    is_fixed: bool,
     is_planned: bool,
     is_canceled: bool,
     /// Whether no other one was still to be planned, or to be kept, when it was created: of those that are planned at one
@@ -94,6 +98,20 @@ impl Subscription {
     pub(super) fn changes(&self) -> impl Iterator<Item = Instant> {
         let asked = self.stretches.iter().skip(1).filter(|of| of.moved_by.is_none());
         asked.map(|of| of.from)
+    }
+
+    /// When what it has used by then is billed: its plan is changed, or what usage costs.
+    pub(super) fn cuts(&self) -> impl Iterator<Item = Instant> {
+        let pairs = self.stretches.iter().zip(self.stretches.iter().skip(1));
+        let cut = pairs.filter(|(last, of)| of.moved_by.is_none() || of.offer != last.offer);
+        cut.map(|(_, of)| of.from)
+    }
+}
+
+impl Migration {
+    /// When somebody is moved.
+    fn instant(&self, of: &Subscription) -> Instant {
+        self.at.unwrap_or_else(|| of.current(self.created_at).1)
     }
 }
 
@@ -139,10 +157,10 @@ impl Tenant {
             }
             let customer = of.customer;
             if of.stretches != stretches {
-                let changed: Vec<_> = of.changes().collect();
+                let were: Vec<_> = of.cuts().collect();
                 let before = std::mem::replace(&mut of.stretches, stretches);
-                let changes: BTreeSet<_> = of.changes().collect();
-                of.dropped.extend(changed.into_iter().filter(|at| !changes.contains(at)));
+                let cuts: BTreeSet<_> = of.cuts().collect();
+                of.dropped.extend(were.into_iter().filter(|at| !cuts.contains(at)));
                 let is_moved = self.check_moves(place, &before)?;
                 happened.push(if is_moved { "moved by a migration" } else { "plan changed" });
                 self.remember(self.figures(customer, now));
@@ -159,9 +177,12 @@ impl Tenant {
             let Some(id) = &stretch.moved_by else { continue };
             is_moved = true;
             let migration = self.migrations.get(id).ok_or("a move of no migration")?;
-            // A period may have ended before its turn came.
-            let is_end = of.current(migration.created_at).1 <= stretch.from;
-            if migration.offer != stretch.offer || migration.is_canceled || !is_end {
+            // A period may have ended before its turn came, and what is before the current one stays.
+            let at = migration.instant(of);
+            let is_then = at == stretch.from
+                || at < stretch.from
+                    && (of.is_start(stretch.from) || of.changes().any(|at| at == stretch.from));
+            if migration.offer != stretch.offer || migration.is_canceled || !is_then {
                 return Err(format!("{of:?} is moved otherwise than by {migration:?}"));
             }
         }
@@ -182,8 +203,10 @@ impl Tenant {
         subscription: At,
         now: Instant,
     ) -> Result<(), String> {
-        let mut expected = self.subscriptions[subscription].stretches.clone();
-        expected.retain(|of| of.from <= now);
+        let of = &self.subscriptions[subscription];
+        let first = of.changes().find(|at| now < *at).ok_or("no change of a plan is to come")?;
+        let mut expected = of.stretches.clone();
+        expected.retain(|of| of.from < first);
         self.check_asked(subscription, &expected)
     }
 
@@ -205,6 +228,9 @@ impl Tenant {
             .position(|of| (Some(of.plan), Some(of.version)) == (plan, row["version"].as_u64()));
         let offer = offer.ok_or_else(|| format!("a migration to nowhere: {row}"))?;
         let created_at = instant_of(row, "created_at").ok_or("a migration of no time")?;
+        let fixed = instant_of(&row["when"], "at");
+        let at = fixed.or((row["when"] == "immediate").then_some(created_at));
+        let is_fixed = fixed.is_some();
         let is_planned = row["is_planned"] == true;
         let is_canceled = instant_of(row, "canceled_at").is_some();
         let known = self.migrations.get(&id).map(|known| known.is_alone);
@@ -219,7 +245,8 @@ impl Tenant {
             Some(known) => known.found,
             None => self.subscriptions.iter().map(|of| of.id.clone()).collect(),
         };
-        let migration = Migration { offer, created_at, is_planned, is_canceled, is_alone, found };
+        let migration =
+            Migration { offer, created_at, at, is_fixed, is_planned, is_canceled, is_alone, found };
         self.migrations.insert(id, migration);
         Ok(())
     }
@@ -249,11 +276,13 @@ impl Tenant {
                 let is_last = self.migrations.iter().all(|(other, of)| {
                     other == id || of.created_at < migration.created_at && !of.is_canceled
                 });
-                let at = of.current(migration.created_at).1;
+                let at = migration.instant(of).max(of.start);
                 let is_on_it = of.offer(at).plan == OFFERS[migration.offer].plan;
-                // A change of the plan at that very instant stands.
-                let is_refused =
-                    of.stretches.iter().any(|of| of.from == at && of.moved_by.is_none());
+                // A change of the plan at that very instant stands, and whatever has come since; and what is before a
+                // billing period that has begun.
+                let is_refused = migration.is_fixed && at < of.current(now).0
+                    || of.changes().any(|change| change == at)
+                    || of.starts().any(|start| at < start && start <= now);
                 let is_owed = is_of
                     && is_last
                     && migration.is_alone
