@@ -5,8 +5,8 @@ mod endpoint;
 use std::{
     fmt,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -21,7 +21,7 @@ use futures_util::{
     stream::{FuturesUnordered, StreamExt as _},
 };
 
-use self::endpoint::Serving;
+use self::endpoint::{Place, Serving};
 use crate::{Counters, Timer, Transport};
 
 /// Worker that delivers the messages of all accounts of a store.
@@ -92,6 +92,8 @@ struct Inner {
     options: WorkerOptions,
     /// One for each request at once.
     requests: Semaphore,
+    /// Number of requests that were made and not answered, or wait to be made.
+    under_way: AtomicUsize,
     counters: Arc<Counters>,
     on_disabled: Option<OnDisabled>,
     /// Whether endpoints are to be left.
@@ -110,7 +112,8 @@ pub struct WorkerOptions {
     pub requests: usize,
     /// The most requests to one endpoint at once: 8 unless chosen.
     pub requests_per_endpoint: usize,
-    /// The most endpoints that it serves at once: 64 unless chosen.
+    /// The most endpoints that it serves at once: 64 unless chosen. One that has not answered for a second leaves its place
+    /// to another, as long as there is a request for each.
     pub endpoints: usize,
     /// How often it looks for what other processes have committed: each second unless chosen.
     pub poll: Duration,
@@ -143,7 +146,48 @@ struct Begun {
     failure: Option<Error>,
 }
 
+/// Places of the endpoints that are served.
+#[derive(Default)]
+struct Places(Vec<Weak<Place>>);
+
+impl Places {
+    /// Returns how many endpoints more may be served.
+    fn room(&mut self, of: &Inner) -> usize {
+        self.0.retain(|place| place.strong_count() > 0);
+        let (now, WorkerOptions { endpoints, requests, .. }) = (of.billing.now(), &of.options);
+        let taken = self.0.iter().filter_map(Weak::upgrade).filter(|place| !place.is_silent(now));
+        let room = (*endpoints).max(1).saturating_sub(taken.count());
+        room.min((*requests).max(*endpoints).max(1).saturating_sub(self.0.len()))
+    }
+
+    fn take<'w>(&mut self, serving: Serving<'w>) -> Serving<'w> {
+        self.0.push(serving.place());
+        serving
+    }
+}
+
+/// Request that is counted while it is under way.
+struct UnderWay<'w>(&'w Inner);
+
+impl<'w> UnderWay<'w> {
+    fn new(of: &'w Inner) -> Self {
+        of.under_way.fetch_add(1, Relaxed);
+        Self(of)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Relaxed);
+    }
+}
+
 impl Inner {
+    /// Tells whether no more than half of the requests are left.
+    fn are_requests_scarce(&self) -> bool {
+        self.options.requests.max(1).div_ceil(2) <= self.under_way.load(Relaxed)
+    }
+
     fn tell_disabled(&self, account: &AccountId, endpoint: &Endpoint) {
         if let Some(tell) = &self.on_disabled {
             tell(&self.billing.account(account.clone()), endpoint);
@@ -184,6 +228,7 @@ impl Worker {
             key,
             options,
             requests,
+            under_way: AtomicUsize::new(0),
             counters: Arc::default(),
             on_disabled: None,
             is_stopping: AtomicBool::new(false),
@@ -241,12 +286,14 @@ impl Worker {
     /// ```
     pub async fn run_until(self, timer: impl Timer, stop: impl Future<Output = ()>) {
         let (mut serving, mut stop) = (FuturesUnordered::new(), std::pin::pin!(stop));
+        let mut places = Places::default();
         loop {
             let told = self.0.billing.something_to_send();
-            let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
-            let begun = self.beside(&mut serving, self.begin(room)).await;
+            let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
             let pause = || timer.wait(self.0.options.poll);
-            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease, pause)));
+            for lease in begun.leases {
+                serving.push(places.take(Serving::new(&self.0, lease)).run(pause));
+            }
             let mut wait = self.0.options.poll;
             if begun.is_more {
                 wait = Duration::ZERO;
@@ -282,15 +329,16 @@ impl Worker {
     ///
     /// The first failure of the store.
     pub async fn deliver_due(&self) -> Result<(), Error> {
-        let mut serving = FuturesUnordered::new();
+        let (mut serving, mut places) = (FuturesUnordered::new(), Places::default());
         loop {
-            let room = self.0.options.endpoints.max(1).saturating_sub(serving.len());
-            let begun = self.beside(&mut serving, self.begin(room)).await;
+            let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
             if let Some(error) = begun.failure {
                 return Err(error);
             }
             let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
-            serving.extend(begun.leases.into_iter().map(|lease| self.serve(lease, pause)));
+            for lease in begun.leases {
+                serving.push(places.take(Serving::new(&self.0, lease)).run(pause));
+            }
             if begun.is_more {
                 continue;
             }
@@ -364,13 +412,5 @@ impl Worker {
             }
             _ => Duration::MAX,
         }
-    }
-
-    async fn serve(
-        &self,
-        lease: EndpointLease,
-        pause: impl FnOnce() -> BoxFuture<'static, ()>,
-    ) -> Result<(), Error> {
-        Serving::new(&self.0, lease).run(pause).await
     }
 }

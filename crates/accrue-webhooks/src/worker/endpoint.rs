@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicI64, Ordering::Relaxed},
     },
     time::Duration,
@@ -22,7 +22,7 @@ use futures_util::{
 };
 use http::{Request, header};
 
-use super::Inner;
+use super::{Inner, UnderWay};
 use crate::Response;
 
 /// The most attempts that were made and are not reported yet, those under way included: so many are made again
@@ -53,12 +53,16 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The time that an attempt needs of a lease: beyond it, somebody else may send the same.
 const ATTEMPT: Duration = Duration::from_secs(20);
 
+/// After how long without an answer an endpoint leaves its place to others.
+const SILENT: Duration = Duration::from_secs(1);
+
 /// An endpoint that is served.
 pub(super) struct Serving<'w> {
     worker: &'w Inner,
     lease: EndpointLease,
     /// Until when it is this worker's, in microseconds: for attempts that wait.
     until: Arc<AtomicI64>,
+    place: Arc<Place>,
     endpoint: Option<Endpoint>,
     is_probed: bool,
     /// What is to be sent next.
@@ -79,7 +83,27 @@ pub(super) struct Serving<'w> {
     failed_reports: u32,
     /// Whether an attempt failed since the last report: how the endpoint fares is known once that is reported.
     has_failed: bool,
+    /// Whether anything was answered.
+    has_answered: bool,
     under_way: FuturesUnordered<BoxFuture<'w, Done>>,
+}
+
+/// Place of an endpoint among those that are served: since when its answers are awaited, in microseconds.
+#[derive(Debug)]
+pub(super) struct Place(AtomicI64);
+
+impl Place {
+    const NOTHING_AWAITED: i64 = i64::MAX;
+
+    /// Tells whether the endpoint has not answered for so long that its place is another's.
+    pub(super) fn is_silent(&self, now: Timestamp) -> bool {
+        let silent = i64::try_from(SILENT.as_micros()).unwrap_or(i64::MAX);
+        now.micros().saturating_sub(self.0.load(Relaxed)) >= silent
+    }
+
+    fn waits(&self, since: Option<Timestamp>) {
+        self.0.store(since.map_or(Self::NOTHING_AWAITED, Timestamp::micros), Relaxed);
+    }
 }
 
 /// Where an attempt stands.
@@ -123,6 +147,7 @@ impl<'w> Serving<'w> {
             worker,
             lease,
             until,
+            place: Arc::new(Place(AtomicI64::new(Place::NOTHING_AWAITED))),
             endpoint: None,
             is_probed: false,
             ready: VecDeque::new(),
@@ -136,8 +161,13 @@ impl<'w> Serving<'w> {
             is_reporting: false,
             failed_reports: 0,
             has_failed: false,
+            has_answered: false,
             under_way: FuturesUnordered::new(),
         }
+    }
+
+    pub(super) fn place(&self) -> Weak<Place> {
+        Arc::downgrade(&self.place)
     }
 
     /// Sends what is due, until nothing is. Where the store fails or the worker stops, what is under way ends, and is
@@ -163,6 +193,7 @@ impl<'w> Serving<'w> {
                 }
                 Done::NotMade(id) => {
                     self.known.remove(&id);
+                    self.heard();
                     // It comes before the others of its customer.
                     self.drop_ready();
                     Ok(())
@@ -215,22 +246,37 @@ impl<'w> Serving<'w> {
         if !self.ready.is_empty() && self.looked_at.saturating_add(FRESH) < now {
             self.drop_ready();
         }
-        let most = match self.is_probed {
-            true => 1,
-            false => self.worker.options.requests_per_endpoint.max(1),
-        };
-        while !self.has_failed && self.known.len() < UNREPORTED && self.sending() < most {
+        while !self.has_failed && self.known.len() < UNREPORTED && self.sending() < self.most() {
             let Some(endpoint) = self.endpoint.clone() else { break };
             let Some(next) = self.next_ready() else { break };
+            if self.sending() == 0 {
+                self.place.waits(Some(now));
+            }
             self.known.insert(next.delivery.message_id(), State::UnderWay(next.delivery));
             let until = Arc::clone(&self.until);
-            let attempt = attempt(self.worker, (self.lease.clone(), until), endpoint, next);
+            let under_way = UnderWay::new(self.worker);
+            let attempt = attempt(under_way, (self.lease.clone(), until), endpoint, next);
             self.under_way.push(Box::pin(attempt));
         }
         let may_send = !self.has_failed && self.known.len() < UNREPORTED;
         if may_send && !self.is_looking && !self.has_all && self.ready.len() < READ / 2 {
             self.look(now);
         }
+    }
+
+    /// How many requests may be under way: of one that fails, or that has yet to answer while requests are scarce, just one.
+    fn most(&self) -> usize {
+        let is_free = self.has_answered || !self.worker.are_requests_scarce();
+        match self.is_probed || !is_free {
+            true => 1,
+            false => self.worker.options.requests_per_endpoint.max(1),
+        }
+    }
+
+    /// Notes that a request has ended.
+    fn heard(&self) {
+        let now = self.worker.billing.now();
+        self.place.waits((self.sending() > 0).then_some(now));
     }
 
     fn sending(&self) -> usize {
@@ -298,6 +344,8 @@ impl<'w> Serving<'w> {
     fn note(&mut self, report: AttemptReport) {
         self.has_all = false;
         self.known.insert(report.delivery.message_id(), State::Made);
+        self.heard();
+        self.has_answered |= matches!(report.answer, Answer::Status { .. });
         self.worker.counters.attempted(&report.answer);
         if !report.answer.is_success() {
             self.has_failed = true;
@@ -391,11 +439,12 @@ impl Look {
 
 /// Makes one attempt, in a span of its own.
 async fn attempt(
-    worker: &Inner,
+    under_way: UnderWay<'_>,
     (lease, until): (EndpointLease, Arc<AtomicI64>),
     endpoint: Endpoint,
     of: Outgoing,
 ) -> Done {
+    let worker = under_way.0;
     let _permit = worker.requests.acquire().await;
     let ends_by = worker.billing.now().saturating_add(ATTEMPT);
     if until.load(Relaxed) < ends_by.micros() {
