@@ -94,6 +94,8 @@ struct Inner {
     requests: Semaphore,
     /// Number of requests that were made and not answered, or wait to be made.
     under_way: AtomicUsize,
+    /// Number of endpoints that are served.
+    served: AtomicUsize,
     counters: Arc<Counters>,
     on_disabled: Option<OnDisabled>,
     /// Whether endpoints are to be left.
@@ -113,7 +115,7 @@ pub struct WorkerOptions {
     /// The most requests to one endpoint at once: 8 unless chosen.
     pub requests_per_endpoint: usize,
     /// The most endpoints that it serves at once: 64 unless chosen. One that has not answered for a second leaves its place
-    /// to another, as long as there is a request for each.
+    /// to another while the worker [runs](Worker::run), as long as there is a request for each.
     pub endpoints: usize,
     /// How often it looks for what other processes have committed: each second unless chosen.
     pub poll: Duration,
@@ -166,26 +168,32 @@ impl Places {
     }
 }
 
-/// Request that is counted while it is under way.
-struct UnderWay<'w>(&'w Inner);
+/// One that is counted for as long as this lives.
+struct Counted<'w>(&'w AtomicUsize);
 
-impl<'w> UnderWay<'w> {
-    fn new(of: &'w Inner) -> Self {
-        of.under_way.fetch_add(1, Relaxed);
-        Self(of)
+impl<'w> Counted<'w> {
+    fn among(all: &'w AtomicUsize) -> Self {
+        all.fetch_add(1, Relaxed);
+        Self(all)
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Relaxed);
+        self.0.fetch_sub(1, Relaxed);
     }
 }
 
 impl Inner {
-    /// Tells whether no more than half of the requests are left.
-    fn are_requests_scarce(&self) -> bool {
-        self.options.requests.max(1).div_ceil(2) <= self.under_way.load(Relaxed)
+    /// Returns how many requests one endpoint may have under way: its share where many are served, and just one where it has
+    /// answered nothing yet and half of all are under way.
+    fn requests_of_one(&self, has_answered: bool) -> usize {
+        let WorkerOptions { requests, requests_per_endpoint, .. } = &self.options;
+        if !has_answered && requests.div_ceil(2) <= self.under_way.load(Relaxed) {
+            return 1;
+        }
+        let share = requests.checked_div(self.served.load(Relaxed));
+        share.map_or(*requests_per_endpoint, |share| share.min(*requests_per_endpoint)).max(1)
     }
 
     fn tell_disabled(&self, account: &AccountId, endpoint: &Endpoint) {
@@ -229,6 +237,7 @@ impl Worker {
             options,
             requests,
             under_way: AtomicUsize::new(0),
+            served: AtomicUsize::new(0),
             counters: Arc::default(),
             on_disabled: None,
             is_stopping: AtomicBool::new(false),

@@ -223,12 +223,16 @@ impl World {
                 let has_ended = subscription.end.is_some_and(|end| end <= *at);
                 has_ended || subscription.dropped.contains(at)
             };
-            // Its note may have been made void by hand, and it asks for all of it again.
-            let asks_again = |at: &i64| {
-                let mut own = passed.clone().filter(|of| of.invoice_date.micros() == *at);
-                own.any(|of| books.has_void_note(&of.id.to_string()))
-            };
-            billed.retain(|at| expected.contains(at) || !is_taken_back(at) || !asks_again(at));
+            // Somebody may have made its note void by hand, and it asks for all of it again.
+            let asks_again = passed.clone().filter(|of| {
+                let at = of.invoice_date.micros();
+                let is_by_hand = books.has_note_void_by_hand(&of.id.to_string());
+                !is_gone(of) && is_taken_back(&at) && !expected.contains(&at) && is_by_hand
+            });
+            for again in asks_again {
+                let at = billed.iter().position(|at| *at == again.invoice_date.micros());
+                at.map(|at| billed.remove(at));
+            }
             let was_one = gone.iter().filter(|at| !is_taken_back(at) || expected.contains(at));
             billed.extend(was_one.filter(|at| !billed.contains(at)).collect::<BTreeSet<_>>());
             billed.sort_unstable();

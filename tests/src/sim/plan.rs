@@ -31,8 +31,7 @@ pub enum Step {
     Charge { process: usize, account: usize, told: usize },
     /// A process takes back what was done to an invoice by hand: a mark, or a credit note.
     TakeBack { process: usize, account: usize, what: usize },
-    /// A process has subscriptions moved to a version of their plan at the end of their billing period, or takes that
-    /// back.
+    /// A process has subscriptions moved to a version of their plan, or takes that back.
     Migrate { process: usize, account: usize, what: usize, when: When },
     /// Nothing fails any more, until every client has an answer and nothing is due: everything is
     /// compared.
@@ -77,7 +76,7 @@ pub enum Ask {
     OneOff { customer: usize, amount: i64, ahead: i64, automatic: bool },
 }
 
-/// When a subscription ends, or its plan changes.
+/// When a subscription ends, its plan changes, or a migration moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Immediate,

@@ -380,6 +380,7 @@ impl World {
                 self.fly(process, None, Box::pin(undo));
             }
             (_, Some((_, note))) => {
+                self.tenants[of].books.notes_to_void.insert(note.to_string());
                 let void = account.void_credit_note(*note);
                 let void = async move { Landed::TakenBack(void.await.map(|_| ())) };
                 self.fly(process, None, Box::pin(void));

@@ -22,7 +22,7 @@ use futures_util::{
 };
 use http::{Request, header};
 
-use super::{Inner, UnderWay};
+use super::{Counted, Inner};
 use crate::Response;
 
 /// The most attempts that were made and are not reported yet, those under way included: so many are made again
@@ -63,6 +63,7 @@ pub(super) struct Serving<'w> {
     /// Until when it is this worker's, in microseconds: for attempts that wait.
     until: Arc<AtomicI64>,
     place: Arc<Place>,
+    _served: Counted<'w>,
     endpoint: Option<Endpoint>,
     is_probed: bool,
     /// What is to be sent next.
@@ -101,8 +102,14 @@ impl Place {
         now.micros().saturating_sub(self.0.load(Relaxed)) >= silent
     }
 
-    fn waits(&self, since: Option<Timestamp>) {
-        self.0.store(since.map_or(Self::NOTHING_AWAITED, Timestamp::micros), Relaxed);
+    /// Notes that a request is made.
+    fn waits_from(&self, now: Timestamp) {
+        self.0.fetch_min(now.micros(), Relaxed);
+    }
+
+    /// Notes that a request has ended.
+    fn heard(&self, of_others: Option<Timestamp>) {
+        self.0.store(of_others.map_or(Self::NOTHING_AWAITED, Timestamp::micros), Relaxed);
     }
 }
 
@@ -148,6 +155,7 @@ impl<'w> Serving<'w> {
             lease,
             until,
             place: Arc::new(Place(AtomicI64::new(Place::NOTHING_AWAITED))),
+            _served: Counted::among(&worker.served),
             endpoint: None,
             is_probed: false,
             ready: VecDeque::new(),
@@ -249,14 +257,14 @@ impl<'w> Serving<'w> {
         while !self.has_failed && self.known.len() < UNREPORTED && self.sending() < self.most() {
             let Some(endpoint) = self.endpoint.clone() else { break };
             let Some(next) = self.next_ready() else { break };
-            if self.sending() == 0 {
-                self.place.waits(Some(now));
-            }
             self.known.insert(next.delivery.message_id(), State::UnderWay(next.delivery));
             let until = Arc::clone(&self.until);
-            let under_way = UnderWay::new(self.worker);
-            let attempt = attempt(under_way, (self.lease.clone(), until), endpoint, next);
-            self.under_way.push(Box::pin(attempt));
+            let (counted, place) = (Counted::among(&self.worker.under_way), self.place.clone());
+            let attempt = attempt(self.worker, (self.lease.clone(), until, place), endpoint, next);
+            self.under_way.push(Box::pin(async move {
+                let _counted = counted;
+                attempt.await
+            }));
         }
         let may_send = !self.has_failed && self.known.len() < UNREPORTED;
         if may_send && !self.is_looking && !self.has_all && self.ready.len() < READ / 2 {
@@ -264,19 +272,18 @@ impl<'w> Serving<'w> {
         }
     }
 
-    /// How many requests may be under way: of one that fails, or that has yet to answer while requests are scarce, just one.
+    /// Returns how many requests may be under way.
     fn most(&self) -> usize {
-        let is_free = self.has_answered || !self.worker.are_requests_scarce();
-        match self.is_probed || !is_free {
+        match self.is_probed {
             true => 1,
-            false => self.worker.options.requests_per_endpoint.max(1),
+            false => self.worker.requests_of_one(self.has_answered),
         }
     }
 
     /// Notes that a request has ended.
     fn heard(&self) {
         let now = self.worker.billing.now();
-        self.place.waits((self.sending() > 0).then_some(now));
+        self.place.heard((self.sending() > 0).then_some(now));
     }
 
     fn sending(&self) -> usize {
@@ -439,14 +446,15 @@ impl Look {
 
 /// Makes one attempt, in a span of its own.
 async fn attempt(
-    under_way: UnderWay<'_>,
-    (lease, until): (EndpointLease, Arc<AtomicI64>),
+    worker: &Inner,
+    (lease, until, place): (EndpointLease, Arc<AtomicI64>, Arc<Place>),
     endpoint: Endpoint,
     of: Outgoing,
 ) -> Done {
-    let worker = under_way.0;
     let _permit = worker.requests.acquire().await;
-    let ends_by = worker.billing.now().saturating_add(ATTEMPT);
+    let now = worker.billing.now();
+    place.waits_from(now);
+    let ends_by = now.saturating_add(ATTEMPT);
     if until.load(Relaxed) < ends_by.micros() {
         return Done::NotMade(of.delivery.message_id());
     }

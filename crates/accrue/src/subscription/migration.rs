@@ -401,8 +401,8 @@ impl Subscription {
         later.find(|of| at < of.start_date).map(|of| of.start_date)
     }
 
-    /// Lets the fees that moves have yet to begin have the quantities of those whose places they take.
-    pub(crate) fn follow_quantities(&mut self, now: Timestamp) {
+    /// Lets the fees that moves have yet to begin in place of one have the quantities of that.
+    pub(crate) fn follow_quantities(&mut self, price: PriceId, now: Timestamp) {
         let pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
         let moves = pending.filter_map(|of| of.moved.as_ref());
         let pairs =
@@ -411,6 +411,9 @@ impl Subscription {
         for (new, old) in pairs {
             let interval = |id| self.price_intervals.iter().find(|of| of.id == id);
             let Some((old, to)) = interval(old).zip(interval(new)) else { continue };
+            if old.price_id != price {
+                continue;
+            }
             let counts = (old.filter.clone(), old.usage_customers.clone());
             let found = old.hands_quantities_to(to).then(|| old.quantities_from(to.start_date));
             let own = self.price_intervals.iter_mut().filter(|of| of.id == new);
@@ -425,12 +428,6 @@ impl Subscription {
     pub(crate) fn pending_move(&self, now: Timestamp) -> Option<MigrationId> {
         let mut pending = self.plan_intervals.iter().filter(|of| now < of.start_date);
         pending.find_map(|of| Some(of.moved.as_ref()?.migration_id))
-    }
-
-    /// Returns the migration that moves it at that very instant.
-    pub(crate) fn move_at(&self, at: Timestamp) -> Option<MigrationId> {
-        let own = self.plan_intervals.iter().find(|of| of.start_date == at);
-        own.and_then(|of| Some(of.moved.as_ref()?.migration_id))
     }
 }
 

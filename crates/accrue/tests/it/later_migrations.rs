@@ -1,8 +1,9 @@
 //! Several migrations of the same subscriptions, one after the other (subscriptions 5.6).
 
 use accrue::{
+    PriceId,
     plan::{MigrationTiming, NewMigration, PlanVersion, PlanVersionChange},
-    subscription::NewPriceInterval,
+    subscription::{ChangeTiming, FeeQuantityChange, NewPriceInterval},
 };
 
 use crate::{
@@ -34,7 +35,7 @@ fn subscriptions_5_6_a_later_migration_to_where_a_subscription_is_drops_its_move
 }
 
 #[test]
-fn subscriptions_5_6_a_move_is_undone_by_one_of_the_same_instant() {
+fn subscriptions_5_6_a_move_back_at_the_same_instant_costs_what_it_did_before() {
     let changed =
         changed(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("31")]);
     let fixture = changed.fixture();
@@ -59,10 +60,34 @@ fn subscriptions_5_6_a_move_is_undone_by_one_of_the_same_instant() {
 
     let back = NewMigration { when: then, ..NewMigration::to(PlanVersion::new(1)) };
     changed.migrating(back);
-    assert_eq!(at_once(), before);
+    assert_eq!((at_once().1, at_once().2), (before.1, before.2));
     fixture.tick_at("2027-02-02T00:00:00Z");
-    let january = "00001 issued 2027-01-01: fee 31 = 31";
-    assert_eq!(changed.settled(), [january, "00003 issued 2027-02-01: usage 22, fee 31 = 53"]);
+    let expected = [
+        "00001 issued 2027-01-01: fee 31 = 31",
+        "00002 issued 2027-01-10: usage 2 = 2",
+        "00003 issued 2027-02-01: fee 31, usage 20 = 51",
+    ];
+    assert_eq!(changed.settled(), expected, "what was used by then is billed apart");
+}
+
+#[test]
+fn subscriptions_5_6_another_quantity_of_a_fee_that_a_move_has_yet_to_begin_stays() {
+    let changed = changed(|fixture, _| vec![fixture.advance_fee("31")]);
+    let fixture = changed.fixture();
+    let old = changed.subscription.price_intervals[0].price_id;
+    let replace = vec![(old, fixture.advance_fee("62").into())];
+    changed.second(PlanVersionChange { replace, ..Default::default() });
+    changed.migrate(MigrationTiming::EndOfTerm);
+    let new = changed.of(changed.subscription.id).price_intervals[1].price_id;
+    let quantity = |price: PriceId, quantity: u32, date: &str| {
+        let when = ChangeTiming::EffectiveDate(at(date));
+        let change = FeeQuantityChange { price: price.into(), quantity: quantity.into(), when };
+        let of = run(fixture.account.update_fixed_fee_quantity(changed.subscription.id, change));
+        let of = of.unwrap().price_intervals[1].quantities.clone();
+        of.iter().map(|(at, of)| format!("{} {of}", &at.to_string()[5..10])).collect::<Vec<_>>()
+    };
+    assert_eq!(quantity(new, 5, "2027-02-11T00:00:00Z"), ["02-01 1", "02-11 5"]);
+    assert_eq!(quantity(old, 2, "2027-01-20T00:00:00Z"), ["02-01 2"], "the last word");
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn what_is_added_waits_for_the_end_of_the_trial_and_so_do_adjustments() {
     let fee = on.changed.subscription.price_intervals[0].price_id;
     let three = FeeQuantityChange::immediate(fee, number("3"));
     let call = fixture.account.update_fixed_fee_quantity(made.id, three);
-    assert!(constraint(refused(fixture, call)).contains("not charged yet"));
+    assert!(constraint(refused(fixture, call)).contains("not charged now"));
 }
 
 #[test]

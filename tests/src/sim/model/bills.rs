@@ -1,6 +1,6 @@
 //! Invoices, credit notes and balances, row by row as they are committed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use accrue::invoice::{
     BalanceAction, BalanceDirection, BalanceTransaction, CreditNote, CreditNoteEffect, Invoice,
@@ -32,6 +32,8 @@ pub(in crate::sim) struct Books {
     /// By id of the invoice, and row by row. Drafts have those by hand.
     lines: BTreeMap<String, BTreeMap<Vec<u8>, Vec<InvoiceLine>>>,
     pub(in crate::sim) notes: BTreeMap<String, CreditNote>,
+    /// Those that somebody has asked to be made void.
+    pub(in crate::sim) notes_to_void: BTreeSet<String>,
     /// By customer, oldest first.
     pub(in crate::sim) transactions: BTreeMap<At, Vec<BalanceTransaction>>,
     /// Those that have ended, by their rows.
@@ -93,11 +95,11 @@ impl Books {
             .is_some_and(|credited| credited == big(&bill.invoice.total))
     }
 
-    /// Tells whether a note of an invoice was made void.
-    pub(in crate::sim) fn has_void_note(&self, invoice: &str) -> bool {
+    /// Tells whether somebody has made a note of an invoice void.
+    pub(in crate::sim) fn has_note_void_by_hand(&self, invoice: &str) -> bool {
         let notes = self.bills.get(invoice).into_iter().flat_map(|bill| &bill.notes);
-        let mut notes = notes.filter_map(|id| self.notes.get(id));
-        notes.any(|note| note.voided_at.is_some())
+        let mut notes = notes.filter(|id| self.notes_to_void.contains(*id));
+        notes.any(|id| self.notes.get(id).is_some_and(|note| note.voided_at.is_some()))
     }
 
     /// What was accepted of a request is in the rows of its commit. The answer has this id.

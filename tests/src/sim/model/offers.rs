@@ -102,9 +102,7 @@ impl Subscription {
 
     /// When what it has used by then is billed: its plan is changed, or what usage costs.
     pub(super) fn cuts(&self) -> impl Iterator<Item = Instant> {
-        let pairs = self.stretches.iter().zip(self.stretches.iter().skip(1));
-        let cut = pairs.filter(|(last, of)| of.moved_by.is_none() || of.offer != last.offer);
-        cut.map(|(_, of)| of.from)
+        self.starts().skip(1)
     }
 }
 
@@ -180,8 +178,8 @@ impl Tenant {
             // A period may have ended before its turn came, and what is before the current one stays.
             let at = migration.instant(of);
             let is_then = at == stretch.from
-                || at < stretch.from
-                    && (of.is_start(stretch.from) || of.changes().any(|at| at == stretch.from));
+                || at < of.start && stretch.from == of.start
+                || !migration.is_fixed && at < stretch.from && of.is_start(stretch.from);
             if migration.offer != stretch.offer || migration.is_canceled || !is_then {
                 return Err(format!("{of:?} is moved otherwise than by {migration:?}"));
             }

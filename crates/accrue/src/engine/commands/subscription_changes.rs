@@ -334,7 +334,7 @@ pub(super) async fn update_fee_quantity(
     }
     let mut entry = before.clone();
     entry.subscription.change_fee(price_id, at, quantity.clone())?;
-    entry.subscription.follow_quantities(tx.now);
+    entry.subscription.follow_quantities(price_id, tx.now);
     entry.subscription.check_size()?;
     let body = Body::FixedFeeQuantityUpdated {
         subscription_id: id,
@@ -364,7 +364,7 @@ async fn unschedule_fee_quantities(
         let message = format!("found {price}, of which no change of its quantity is scheduled");
         return Err(Error::invalid("price_id", message).into());
     }
-    entry.subscription.follow_quantities(tx.now);
+    entry.subscription.follow_quantities(price_id, tx.now);
     let now = tx.now;
     rebilling::rebill(tx, &before, &mut entry, now).await?;
     save_change(tx, &mut entry).await?;

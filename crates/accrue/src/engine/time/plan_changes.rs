@@ -43,7 +43,7 @@ pub(in crate::engine) async fn take_on(
         outbox::tell(tx, customer_id, at, body).await?;
     } else if next.plan_version != plan_version {
         let change = PlanVersionStep {
-            effective_date: from,
+            effective_date: next.start_date,
             new_plan_version: next.plan_version,
             previous_plan_version: plan_version,
         };

@@ -129,28 +129,19 @@ async fn move_one(
     }
     let mut entry = before.clone();
     entry.subscription.stay_from(now.saturating_add(INSTANT));
-    let decided = migration.when.decide(&entry.subscription, (migration.created_at, now))?;
-    let Some(at) = decided else { return Ok(Moved::No) };
-    // So it does of those at one instant, also where that has passed.
-    let moved_before = entry.subscription.move_at(at);
-    if moved_before.is_some_and(|other| migration.id < other) {
-        return Ok(Moved::No);
-    }
-    moved_before.into_iter().for_each(|other| entry.subscription.stay(other));
     let of = &entry.subscription;
+    let decided = migration.when.decide(of, (migration.created_at, now))?;
+    let Some(at) = decided else { return Ok(Moved::No) };
     let plan = of.plan_at(at);
     let plan_id = migration.plan_id;
     if plan.plan_id != Some(plan_id) {
         return Ok(Moved::No);
     }
     if plan.plan_version == migration.version {
-        // It is there already, and stays: a move that was still to come is dropped, and one of that very instant undone.
+        // It is there already, and stays: a move that was still to come is dropped.
         if entry.subscription != before.subscription {
             prices::note_usage(tx, &mut entry).await?;
-            match moved_before {
-                Some(_) => plan_changes::save_plan_from(tx, before, &mut entry, at).await?,
-                None => plan_changes::save_differences(tx, before, &mut entry).await?,
-            }
+            plan_changes::save_differences(tx, before, &mut entry).await?;
         }
         return Ok(Moved::No);
     }
