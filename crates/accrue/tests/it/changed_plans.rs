@@ -400,6 +400,25 @@ fn subscriptions_3_2_18_alerts_of_the_new_plan_watch_and_one_that_fired_stays_fi
 }
 
 #[test]
+fn subscriptions_3_2_18_what_ends_before_its_plan_changed_has_the_alerts_of_the_plan_of_before() {
+    let priced = priced::<1>(|fixture, metric| [fixture.usage_at("2", metric)]);
+    let (fixture, id) = (&priced.fixture, priced.subscription.id);
+    priced.plan_alert(cost_alert(&["10"]));
+    let other = fixture.priced_plan([fixture.usage_at("3", &priced.metric).into()]);
+    run(fixture.account.create_plan_alert(other.id, cost_alert(&["9"]))).unwrap();
+    fixture.set("2026-03-10T13:00:00Z");
+    run(fixture.account.schedule_plan_change(id, PlanChange::immediate(other.id))).unwrap();
+    fixture.set("2026-03-10T14:00:00Z");
+    let end = Cancellation::RequestedDate(at("2026-03-10T12:30:00Z"));
+    let ended = run(fixture.account.cancel_subscription(id, end)).unwrap();
+    assert_eq!(ended.plan_id, priced.subscription.plan_id);
+    priced.told();
+    let late = event("ada", "late", at("2026-03-10T12:10:00Z"), "6");
+    run(fixture.account.ingest([late])).unwrap();
+    assert_eq!(priced.told(), ["cost 10: none -> 12 by event late"]);
+}
+
+#[test]
 fn subscriptions_3_2_18_time_brings_the_alerts_of_the_new_plan() {
     let priced = priced::<1>(|fixture, metric| [fixture.usage_at("2", metric)]);
     let fixture = &priced.fixture;

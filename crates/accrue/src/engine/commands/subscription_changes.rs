@@ -7,12 +7,15 @@ use crate::{
         commands::{changed, licenses, prices},
         kernel::{Op, Stop, Transaction, boxed},
         rows::{self, active, outbox},
-        time::{allocations, crediting, current, invoicing, rebilling, recount, rewinding},
+        time::{
+            allocations, crediting, current, invoicing, plan_changes, rebilling, recount, rewinding,
+        },
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionStatus, SubscriptionUpdate, previous_attributes, unscheduled_end,
     },
+    time::INSTANT,
     webhook::Body,
 };
 
@@ -289,8 +292,15 @@ async fn cancel_subscription(
         rewinding::rewind(tx, &mut entry, end).await?;
     }
     crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
+    // What it had changed to since is behind it: it has ended on the plan of before.
+    let mut alerts = Vec::new();
+    if end <= tx.now && entry.plan_since.is_some_and(|since| end <= since) {
+        let now = tx.now;
+        alerts = plan_changes::take_on(tx, &mut entry, end.saturating_sub(INSTANT), now).await?;
+    }
     recount::judge_change(tx, &before, &mut entry).await?;
     allocations::follow(tx, &before, &entry).await?;
+    plan_changes::judge(tx, &mut entry, &alerts, tx.now).await?;
     save_change(tx, &mut entry).await?;
     changed::check_credits_count(tx, entry.subscription.customer_id).await?;
     Ok(entry.subscription)

@@ -23,7 +23,8 @@ pub(in crate::engine) async fn take_on(
     at: Timestamp,
 ) -> Result<Vec<Alert>, Error> {
     let next = entry.subscription.plan_at(from);
-    if next.is_later_phase && next.moved.is_none() {
+    let own = (entry.subscription.plan_id, entry.subscription.plan_version);
+    if next.is_later_phase && (next.plan_id, next.plan_version) == own {
         entry.subscription.follow_plan(&next);
         entry.plan_since = Some(next.start_date);
         return Ok(Vec::new());
@@ -43,7 +44,7 @@ pub(in crate::engine) async fn take_on(
         outbox::tell(tx, customer_id, at, body).await?;
     } else if next.plan_version != plan_version {
         let change = PlanVersionStep {
-            effective_date: next.start_date,
+            effective_date: from,
             new_plan_version: next.plan_version,
             previous_plan_version: plan_version,
         };
