@@ -1,11 +1,13 @@
 //! The worker: it writes the bodies of messages, takes endpoints, and sends what is due.
 
+mod attempt;
 mod endpoint;
+mod places;
 
 use std::{
     fmt,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
@@ -21,7 +23,7 @@ use futures_util::{
     stream::{FuturesUnordered, StreamExt as _},
 };
 
-use self::endpoint::{Place, Serving};
+use self::{endpoint::Serving, places::Places};
 use crate::{Counters, Timer, Transport};
 
 /// Worker that delivers the messages of all accounts of a store.
@@ -146,26 +148,6 @@ struct Begun {
     /// Whether there are more messages to fan out.
     is_more: bool,
     failure: Option<Error>,
-}
-
-/// Places of the endpoints that are served.
-#[derive(Default)]
-struct Places(Vec<Weak<Place>>);
-
-impl Places {
-    /// Returns how many endpoints more may be served.
-    fn room(&mut self, of: &Inner) -> usize {
-        self.0.retain(|place| place.strong_count() > 0);
-        let (now, WorkerOptions { endpoints, requests, .. }) = (of.billing.now(), &of.options);
-        let taken = self.0.iter().filter_map(Weak::upgrade).filter(|place| !place.is_silent(now));
-        let room = (*endpoints).max(1).saturating_sub(taken.count());
-        room.min((*requests).max(*endpoints).max(1).saturating_sub(self.0.len()))
-    }
-
-    fn take<'w>(&mut self, serving: Serving<'w>) -> Serving<'w> {
-        self.0.push(serving.place());
-        serving
-    }
 }
 
 /// One that is counted for as long as this lives.
@@ -301,7 +283,9 @@ impl Worker {
             let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
             let pause = || timer.wait(self.0.options.poll);
             for lease in begun.leases {
-                serving.push(places.take(Serving::new(&self.0, lease)).run(pause));
+                let endpoint = Serving::new(&self.0, lease);
+                places.add(&endpoint.place());
+                serving.push(endpoint.run(pause));
             }
             let mut wait = self.0.options.poll;
             if begun.is_more {
@@ -346,7 +330,9 @@ impl Worker {
             }
             let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
             for lease in begun.leases {
-                serving.push(places.take(Serving::new(&self.0, lease)).run(pause));
+                let endpoint = Serving::new(&self.0, lease);
+                places.add(&endpoint.place());
+                serving.push(endpoint.run(pause));
             }
             if begun.is_more {
                 continue;

@@ -2,28 +2,20 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicI64, Ordering::Relaxed},
-    },
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
 use accrue::{
     Error, MessageId, Timestamp, limits,
-    webhook::{
-        Answer, AttemptReport, Endpoint, EndpointLease, Outgoing, Signatures, WaitingDelivery,
-    },
+    webhook::{Answer, AttemptReport, Endpoint, EndpointLease, Outgoing, WaitingDelivery},
 };
-use bytes::Bytes;
 use futures_util::{
     future::BoxFuture,
     stream::{FuturesUnordered, StreamExt as _},
 };
-use http::{Request, header};
 
-use super::{Counted, Inner};
-use crate::Response;
+use super::{Counted, Inner, attempt::attempt, places::Place};
 
 /// The most attempts that were made and are not reported yet, those under way included: so many are made again
 /// where the worker is gone.
@@ -50,18 +42,10 @@ const REPORTS: u32 = 5;
 /// The longest that bodies are kept ready: what becomes of the endpoint meanwhile is seen then.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// The time that an attempt needs of a lease: beyond it, somebody else may send the same.
-const ATTEMPT: Duration = Duration::from_secs(20);
-
-/// After how long without an answer an endpoint leaves its place to others.
-const SILENT: Duration = Duration::from_secs(1);
-
 /// An endpoint that is served.
 pub(super) struct Serving<'w> {
     worker: &'w Inner,
     lease: EndpointLease,
-    /// Until when it is this worker's, in microseconds: for attempts that wait.
-    until: Arc<AtomicI64>,
     place: Arc<Place>,
     _served: Counted<'w>,
     endpoint: Option<Endpoint>,
@@ -87,30 +71,6 @@ pub(super) struct Serving<'w> {
     /// Whether anything was answered.
     has_answered: bool,
     under_way: FuturesUnordered<BoxFuture<'w, Done>>,
-}
-
-/// Place of an endpoint among those that are served: since when its answers are awaited, in microseconds.
-#[derive(Debug)]
-pub(super) struct Place(AtomicI64);
-
-impl Place {
-    const NOTHING_AWAITED: i64 = i64::MAX;
-
-    /// Tells whether the endpoint has not answered for so long that its place is another's.
-    pub(super) fn is_silent(&self, now: Timestamp) -> bool {
-        let silent = i64::try_from(SILENT.as_micros()).unwrap_or(i64::MAX);
-        now.micros().saturating_sub(self.0.load(Relaxed)) >= silent
-    }
-
-    /// Notes that a request is made.
-    fn waits_from(&self, now: Timestamp) {
-        self.0.fetch_min(now.micros(), Relaxed);
-    }
-
-    /// Notes that a request has ended.
-    fn heard(&self, of_others: Option<Timestamp>) {
-        self.0.store(of_others.map_or(Self::NOTHING_AWAITED, Timestamp::micros), Relaxed);
-    }
 }
 
 /// Where an attempt stands.
@@ -149,12 +109,11 @@ struct Found {
 
 impl<'w> Serving<'w> {
     pub(super) fn new(worker: &'w Inner, lease: EndpointLease) -> Self {
-        let until = Arc::new(AtomicI64::new(lease.until().micros()));
+        let place = Arc::new(Place::new(lease.until()));
         Self {
             worker,
             lease,
-            until,
-            place: Arc::new(Place(AtomicI64::new(Place::NOTHING_AWAITED))),
+            place,
             _served: Counted::among(&worker.served),
             endpoint: None,
             is_probed: false,
@@ -174,8 +133,8 @@ impl<'w> Serving<'w> {
         }
     }
 
-    pub(super) fn place(&self) -> Weak<Place> {
-        Arc::downgrade(&self.place)
+    pub(super) fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
     }
 
     /// Sends what is due, until nothing is. Where the store fails or the worker stops, what is under way ends, and is
@@ -244,7 +203,7 @@ impl<'w> Serving<'w> {
             Some(kept) => self.lease = kept,
             None => return Ok(false),
         }
-        self.until.store(self.lease.until().micros(), Relaxed);
+        self.place.keep(self.lease.until());
         Ok(true)
     }
 
@@ -258,17 +217,25 @@ impl<'w> Serving<'w> {
             let Some(endpoint) = self.endpoint.clone() else { break };
             let Some(next) = self.next_ready() else { break };
             self.known.insert(next.delivery.message_id(), State::UnderWay(next.delivery));
-            let until = Arc::clone(&self.until);
-            let (counted, place) = (Counted::among(&self.worker.under_way), self.place.clone());
-            let attempt = attempt(self.worker, (self.lease.clone(), until, place), endpoint, next);
-            self.under_way.push(Box::pin(async move {
-                let _counted = counted;
-                attempt.await
-            }));
+            self.under_way.push(Box::pin(self.attempt(endpoint, next)));
         }
         let may_send = !self.has_failed && self.known.len() < UNREPORTED;
         if may_send && !self.is_looking && !self.has_all && self.ready.len() < READ / 2 {
             self.look(now);
+        }
+    }
+
+    fn attempt(
+        &self,
+        endpoint: Endpoint,
+        next: Outgoing,
+    ) -> impl Future<Output = Done> + Send + use<'w> {
+        let (worker, id) = (self.worker, next.delivery.message_id());
+        let counted = Counted::among(&worker.under_way);
+        let attempt = attempt(worker, (self.lease.clone(), self.place()), endpoint, next);
+        async move {
+            let _counted = counted;
+            attempt.await.map_or(Done::NotMade(id), |report| Done::Attempt(Box::new(report)))
         }
     }
 
@@ -283,7 +250,7 @@ impl<'w> Serving<'w> {
     /// Notes that a request has ended.
     fn heard(&self) {
         let now = self.worker.billing.now();
-        self.place.heard((self.sending() > 0).then_some(now));
+        self.place.heard(now, self.sending() > 0);
     }
 
     fn sending(&self) -> usize {
@@ -442,79 +409,4 @@ impl Look {
         }
         chosen
     }
-}
-
-/// Makes one attempt, in a span of its own.
-async fn attempt(
-    worker: &Inner,
-    (lease, until, place): (EndpointLease, Arc<AtomicI64>, Arc<Place>),
-    endpoint: Endpoint,
-    of: Outgoing,
-) -> Done {
-    let _permit = worker.requests.acquire().await;
-    let now = worker.billing.now();
-    place.waits_from(now);
-    let ends_by = now.saturating_add(ATTEMPT);
-    if until.load(Relaxed) < ends_by.micros() {
-        return Done::NotMade(of.delivery.message_id());
-    }
-    #[cfg(feature = "tracing")]
-    {
-        use tracing::Instrument as _;
-
-        let span = tracing::info_span!(
-            target: "accrue",
-            "delivery",
-            account = %lease.account(),
-            endpoint = %endpoint.id,
-            message = %of.delivery.message_id(),
-            status = tracing::field::Empty,
-            failure = tracing::field::Empty,
-        );
-        let report = send(worker, &lease, endpoint, of).instrument(span.clone()).await;
-        match &report.answer {
-            Answer::Status { code, .. } => span.record("status", code),
-            Answer::Nothing { reason } => span.record("failure", reason),
-            _ => &span,
-        };
-        Done::Attempt(Box::new(report))
-    }
-    #[cfg(not(feature = "tracing"))]
-    Done::Attempt(Box::new(send(worker, &lease, endpoint, of).await))
-}
-
-async fn send(
-    worker: &Inner,
-    lease: &EndpointLease,
-    endpoint: Endpoint,
-    of: Outgoing,
-) -> AttemptReport {
-    let billing = &worker.billing;
-    let (at, id) = (billing.now(), of.delivery.message_id());
-    let secrets = endpoint.secrets(&worker.key, lease.account(), at);
-    let Signatures { seconds, standard, instant, api, .. } = secrets.sign(id, at, &of.body);
-    let request = Request::post(endpoint.url.as_str())
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::USER_AGENT, concat!("accrue/", env!("CARGO_PKG_VERSION")))
-        .header("webhook-id", id.to_string())
-        .header("webhook-timestamp", seconds)
-        .header("webhook-signature", standard)
-        .header("webhook-sequence", of.delivery.number())
-        .header("x-orb-timestamp", instant)
-        .header("x-orb-signature", api);
-    let sent = match request.body(Bytes::copy_from_slice(of.body.as_bytes())) {
-        Ok(request) => worker.transport.send(request).await.map_err(|failure| failure.reason()),
-        Err(error) => Err(error.to_string()),
-    };
-    let now = billing.now();
-    let (answer, retry_after) = match sent {
-        Ok(Response { status, retry_after, body }) => {
-            let micros = now.micros().saturating_sub(at.micros());
-            let elapsed_ms = u64::try_from(micros).unwrap_or_default() / 1_000;
-            let answer = Answer::Status { code: status.as_u16(), elapsed_ms, body };
-            (answer, retry_after.map(|asked| asked.from(now)))
-        }
-        Err(reason) => (Answer::Nothing { reason }, None),
-    };
-    AttemptReport { delivery: of.delivery, url: endpoint.url, at, answer, retry_after }
 }
