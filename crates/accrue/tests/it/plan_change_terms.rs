@@ -5,8 +5,8 @@ use accrue::{
     plan::NewPlan,
     price::{BillingMode, Cadence},
     subscription::{
-        IntervalChanges, NewAdjustmentInterval, NewPriceInterval, PlanChange, PlanChangeTiming,
-        PlanStretch, Subscription,
+        Cancellation, IntervalChanges, NewAdjustmentInterval, NewPriceInterval, PlanChange,
+        PlanChangeTiming, PlanStretch, Subscription,
     },
 };
 
@@ -176,4 +176,23 @@ fn an_alert_that_somebody_creates_who_began_before_a_change_sees_what_that_has_b
     let alert = cost_alert(&["40"]);
     run(fixture.account.create_subscription_alert(changed.subscription.id, alert)).unwrap();
     assert_eq!(fixture.message_types(), ["subscription.cost_exceeded"], "10 and 42");
+}
+
+#[test]
+fn what_ends_at_the_instant_of_a_change_that_another_one_has_dropped_is_billed_up_to_it() {
+    let changed = changed(|fixture, metric| vec![fixture.usage_at("1", metric)]);
+    let fixture = changed.fixture();
+    for (key, day) in [("a", "2027-01-05T00:00:00Z"), ("b", "2027-01-15T00:00:00Z")] {
+        fixture.tick_at(day);
+        changed.invoiced.use_at(key, day, "3");
+    }
+    fixture.tick_at("2027-01-20T00:00:00Z");
+    let other = changed.plan([fixture.usage_at("2", &changed.metric)]);
+    changed.to(PlanChange::immediate(other.id));
+    changed.to(on(&other, "2027-01-10T00:00:00Z"));
+    let end = Cancellation::Immediate;
+    run(fixture.account.cancel_subscription(changed.subscription.id, end)).unwrap();
+    fixture.tick_at("2027-01-22T00:00:00Z");
+    let billed: Vec<_> = changed.settled().iter().map(|of| of[13..].to_owned()).collect();
+    assert_eq!(billed, ["2027-01-10: usage 3 = 3", "2027-01-20: usage 6 = 6"]);
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bigdecimal::BigDecimal;
 
-use super::{Crossing, Fall, Gauge, Place, Scope, Tenant};
+use super::{Crossing, Fall, Gauge, Place, Scope, Subscription, Tenant};
 use crate::{
     corrected::State,
     model::{At, Instant},
@@ -107,7 +107,11 @@ impl Tenant {
     pub(super) fn owe(&mut self, alert: At, now: Instant) {
         let Scope::Plan(gauge) = self.alerts[alert].scope else { return };
         for of in 0..self.subscriptions.len() {
-            let customer = self.subscriptions[of].customer;
+            let Subscription { customer, changed_at, .. } = self.subscriptions[of];
+            // A request that read a later clock may have put it on another plan before.
+            if now < changed_at {
+                continue;
+            }
             // Where something else is due before, figures are not yet what they will be then.
             if !self.has_corrections_due(customer, now) {
                 self.owed.extend(self.over(alert, of, gauge, now));

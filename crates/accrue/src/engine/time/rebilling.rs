@@ -246,6 +246,12 @@ impl Found {
                 }
             }
         }
+        // What is due at none any more may be so again, where it ends then.
+        if let Some(of) =
+            entry.invoicing.as_mut().filter(|of| !bills && of.passed == Some(boundary))
+        {
+            of.passed = Some(boundary.saturating_sub(INSTANT));
+        }
         let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
         let drafts = entry.invoicing.iter_mut().flat_map(|of| &mut of.drafts);
         drafts.filter(|of| of.boundary == boundary).for_each(|of| of.has_usage = has_usage);
