@@ -282,11 +282,8 @@ impl Worker {
             let told = self.0.billing.something_to_send();
             let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
             let pause = || timer.wait(self.0.options.poll);
-            for lease in begun.leases {
-                let endpoint = Serving::new(&self.0, lease);
-                places.add(&endpoint.place());
-                serving.push(endpoint.run(pause));
-            }
+            let leases = begun.leases.into_iter();
+            serving.extend(leases.map(|lease| self.serve(&mut places, lease, pause)));
             let mut wait = self.0.options.poll;
             if begun.is_more {
                 wait = Duration::ZERO;
@@ -329,11 +326,8 @@ impl Worker {
                 return Err(error);
             }
             let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
-            for lease in begun.leases {
-                let endpoint = Serving::new(&self.0, lease);
-                places.add(&endpoint.place());
-                serving.push(endpoint.run(pause));
-            }
+            let leases = begun.leases.into_iter();
+            serving.extend(leases.map(|lease| self.serve(&mut places, lease, pause)));
             if begun.is_more {
                 continue;
             }
@@ -407,5 +401,16 @@ impl Worker {
             }
             _ => Duration::MAX,
         }
+    }
+
+    fn serve<'w, P: FnOnce() -> BoxFuture<'static, ()>>(
+        &'w self,
+        places: &mut Places,
+        lease: EndpointLease,
+        pause: P,
+    ) -> impl Future<Output = Result<(), Error>> + use<'w, P> {
+        let endpoint = Serving::new(&self.0, lease);
+        places.add(&endpoint.place());
+        endpoint.run(pause)
     }
 }

@@ -130,6 +130,25 @@ async fn webhooks_as_many_requests_at_once_as_there_may_be() {
     assert!((4..=7).contains(&state.most), "{}", state.most);
 }
 
+/// 16 endpoints have 4 of the 64 requests each, and not 8.
+#[tokio::test]
+async fn webhooks_endpoints_share_the_requests() {
+    let host = Host::new();
+    for n in 0..16 {
+        host.endpoint(&format!("hangs.{n}")).await;
+    }
+    for n in 0..8 {
+        host.customer(&format!("customer {n}")).await;
+    }
+    let options = WorkerOptions { requests: 64, ..WorkerOptions::default() };
+    let worker = host.worker_with(2, options);
+    let delivering = worker.deliver_due();
+    tokio::time::timeout(Duration::from_millis(200), delivering).await.unwrap_err();
+    let state = host.endpoints.0.lock().unwrap();
+    let most: Vec<_> = state.under_way.values().map(|(_, most)| *most).collect();
+    assert_eq!((most.len(), most.iter().max()), (16, Some(&4)), "{most:?}");
+}
+
 #[tokio::test]
 async fn webhooks_another_worker_takes_over_and_sends_the_same() {
     let host = Host::new();
