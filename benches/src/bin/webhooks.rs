@@ -95,9 +95,7 @@ async fn rates(store: Arc<dyn Store>, messages: usize, answer: Duration) -> Outc
     let start = now();
     worker(&billing, &account, recorded.clone())?.deliver_due().await?;
     let by_worker = start.elapsed();
-    if receiver.count() != messages {
-        return Err(format!("not {messages} messages were received").into());
-    }
+    receiver.has_all(messages)?;
     let requests = std::mem::take(&mut *recorded.requests());
     let start = now();
     stream::iter(requests)
@@ -106,9 +104,7 @@ async fn rates(store: Arc<dyn Store>, messages: usize, answer: Duration) -> Outc
         .for_each(|_| std::future::ready(()))
         .await;
     let by_hand = start.elapsed();
-    if receiver.count() != messages {
-        return Err(format!("not {messages} requests by hand were received").into());
-    }
+    receiver.has_all(messages)?;
     let messages = f64::from(u32::try_from(messages)?);
     Ok((messages / by_worker.as_secs_f64(), messages / by_hand.as_secs_f64()))
 }
@@ -124,9 +120,7 @@ async fn memory(store: Arc<dyn Store>, messages: usize) -> Outcome<u64> {
     std::fs::write("/proc/self/clear_refs", "5")?;
     let transport = HyperTransport::new(Reach::everything());
     worker(&billing, &account, transport)?.deliver_due().await?;
-    if receiver.count() != messages {
-        return Err(format!("not {messages} messages were received").into());
-    }
+    receiver.has_all(messages)?;
     Ok(status("VmHWM")?.saturating_sub(before))
 }
 
@@ -263,9 +257,12 @@ impl Receiver {
         Ok(())
     }
 
-    /// Counts what came since it was asked last.
-    fn count(&self) -> usize {
-        self.received.try_iter().count()
+    /// Counts what came since it was asked last: each message once.
+    fn has_all(&self, messages: usize) -> Outcome<()> {
+        match self.received.try_iter().count() {
+            received if received == messages => Ok(()),
+            received => Err(format!("{received} of {messages} messages were received").into()),
+        }
     }
 
     /// Waits for a request, and tells when its first byte came.

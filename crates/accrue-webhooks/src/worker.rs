@@ -2,6 +2,7 @@
 
 mod attempt;
 mod endpoint;
+mod look;
 mod places;
 
 use std::{
@@ -280,7 +281,9 @@ impl Worker {
         let mut places = Places::default();
         loop {
             let told = self.0.billing.something_to_send();
-            let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
+            let begun =
+                Self::beside(&mut serving, self.begin(places.room(&self.0)), |of| self.note(of))
+                    .await;
             let pause = || timer.wait(self.0.options.poll);
             let leases = begun.leases.into_iter();
             serving.extend(leases.map(|lease| self.serve(&mut places, lease, pause)));
@@ -321,8 +324,11 @@ impl Worker {
     pub async fn deliver_due(&self) -> Result<(), Error> {
         let (mut serving, mut places) = (FuturesUnordered::new(), Places::default());
         loop {
-            let begun = self.beside(&mut serving, self.begin(places.room(&self.0))).await;
-            if let Some(error) = begun.failure {
+            let mut failure = None;
+            let note = |served: Result<(), Error>| failure = failure.take().or(served.err());
+            let begin = self.begin(places.room(&self.0));
+            let begun = Self::beside(&mut serving, begin, note).await;
+            if let Some(error) = begun.failure.or(failure) {
                 return Err(error);
             }
             let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
@@ -338,17 +344,17 @@ impl Worker {
         }
     }
 
-    /// Does something while endpoints are served.
+    /// Does something while endpoints are served, and notes what comes of those.
     async fn beside<S: Future<Output = Result<(), Error>>, T>(
-        &self,
         serving: &mut FuturesUnordered<S>,
         work: impl Future<Output = T>,
+        mut note: impl FnMut(Result<(), Error>),
     ) -> T {
         let mut work = std::pin::pin!(work);
         while !serving.is_empty() {
             match select(work.as_mut(), serving.next()).await {
                 Either::Left((done, _)) => return done,
-                Either::Right((Some(served), _)) => self.note(served),
+                Either::Right((Some(served), _)) => note(served),
                 Either::Right((None, _)) => {}
             }
         }

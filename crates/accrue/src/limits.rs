@@ -15,8 +15,12 @@ pub const COMMIT_PRECONDITIONS: usize = 65_536;
 pub const COMMIT_CHANGES: usize = 65_536;
 /// The most bytes of keys and documents in the changes of one commit (store 9).
 pub const COMMIT_BYTES: usize = 32 * 1024 * 1024;
-/// The number of places at which the processes that share a store wait for their turns.
-pub const TURNS: u16 = 1_024;
+/// The number of locks that the customers of a process share.
+pub const CUSTOMER_LOCKS: u16 = 1_024;
+/// The number of locks that the queues of endpoints share in a process: no customer waits for one.
+pub const QUEUE_LOCKS: u16 = 64;
+/// The number of places at which the processes that share a store wait for their turns: one for each lock.
+pub const TURNS: u16 = CUSTOMER_LOCKS + QUEUE_LOCKS;
 /// The most rows that one scan asks for (store 9).
 pub const SCAN_ROWS: usize = 1_000;
 

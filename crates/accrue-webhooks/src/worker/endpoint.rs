@@ -1,7 +1,7 @@
 //! One endpoint, for as long as a worker has it.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
@@ -11,27 +11,20 @@ use accrue::{
     webhook::{Answer, AttemptReport, Endpoint, EndpointLease, Outgoing, WaitingDelivery},
 };
 use futures_util::{
-    future::BoxFuture,
+    future::{BoxFuture, FutureExt as _},
     stream::{FuturesUnordered, StreamExt as _},
 };
 
-use super::{Counted, Inner, attempt::attempt, places::Place};
+use super::{
+    Counted, Inner,
+    attempt::attempt,
+    look::{Asked, Found, Look, READ},
+    places::Place,
+};
 
 /// The most attempts that were made and are not reported yet, those under way included: so many are made again
 /// where the worker is gone.
 const UNREPORTED: usize = 256;
-
-/// Number of messages that are looked at first, beside those that are known.
-const LOOKED_AT: usize = 64;
-
-/// Number of messages that are looked at where those before them wait for others of their customers.
-const MOST_LOOKED_AT: usize = 8 * limits::SCAN_ROWS;
-
-/// Number of bodies that are read together.
-const READ: usize = 32;
-
-/// Number of them that are of one queue: those of others do not wait for it.
-const READ_OF_QUEUE: usize = 8;
 
 /// The most attempts that are reported together: a report that loses a race is made again as a whole.
 const REPORTED: usize = 64;
@@ -52,7 +45,13 @@ pub(super) struct Serving<'w> {
     is_probed: bool,
     /// What is to be sent next.
     ready: VecDeque<Outgoing>,
-    /// Since when what is ready is known.
+    /// What is due after that.
+    due: Vec<WaitingDelivery>,
+    /// Ends when this process has committed something to send.
+    told: BoxFuture<'static, ()>,
+    /// Whether it has, since the store was asked for what is due.
+    is_told: bool,
+    /// Since when what is ready and what is due are known.
     looked_at: Timestamp,
     /// From where on to look, and until when that is good.
     look_from: Option<(Timestamp, Timestamp)>,
@@ -89,24 +88,6 @@ enum Done {
     Report(Vec<AttemptReport>, Result<Option<Endpoint>, Error>),
 }
 
-/// What is known of what is due when somebody looks for more.
-struct Look {
-    lease: EndpointLease,
-    /// Messages that are known, or ready.
-    known: HashSet<MessageId>,
-    /// What is ready.
-    ready: Vec<WaitingDelivery>,
-    from: Timestamp,
-}
-
-/// What was found.
-struct Found {
-    endpoint: Option<Endpoint>,
-    outgoing: Vec<Outgoing>,
-    is_probed: bool,
-    look_from: Timestamp,
-}
-
 impl<'w> Serving<'w> {
     pub(super) fn new(worker: &'w Inner, lease: EndpointLease) -> Self {
         let place = Arc::new(Place::new(lease.until()));
@@ -118,6 +99,9 @@ impl<'w> Serving<'w> {
             endpoint: None,
             is_probed: false,
             ready: VecDeque::new(),
+            due: Vec::new(),
+            told: Box::pin(worker.billing.something_to_send()),
+            is_told: false,
             looked_at: Timestamp::MIN,
             look_from: None,
             is_looking: false,
@@ -210,7 +194,8 @@ impl<'w> Serving<'w> {
     /// Begins as many requests as may be made at once, and looks for more before there are none left.
     fn send_some(&mut self) {
         let now = self.worker.billing.now();
-        if !self.ready.is_empty() && self.looked_at.saturating_add(FRESH) < now {
+        let knows_some = !self.ready.is_empty() || !self.due.is_empty();
+        if knows_some && self.looked_at.saturating_add(FRESH) < now {
             self.drop_ready();
         }
         while !self.has_failed && self.known.len() < UNREPORTED && self.sending() < self.most() {
@@ -271,16 +256,20 @@ impl<'w> Serving<'w> {
 
     /// Looks for what is due beside what is known.
     fn look(&mut self, now: Timestamp) {
-        let from = self.look_from.filter(|(_, until)| now < *until);
-        let ready: Vec<_> = self.ready.iter().map(|of| of.delivery).collect();
-        let known = self.known.keys().copied();
+        self.look_from = self.look_from.filter(|(_, until)| now < *until);
+        if (&mut self.told).now_or_never().is_some() {
+            self.told = Box::pin(self.worker.billing.something_to_send());
+            self.is_told = true;
+        }
         let look = Look {
             lease: self.lease.clone(),
-            known: known.chain(ready.iter().map(WaitingDelivery::message_id)).collect(),
-            ready,
-            from: from.map_or(Timestamp::MIN, |(from, _)| from),
+            known: self.known.keys().copied().collect(),
+            ready: self.ready.iter().map(|of| of.delivery).collect(),
+            due: std::mem::take(&mut self.due),
+            is_told: self.is_told,
+            is_probed: self.is_probed,
+            from: self.look_from.map_or(Timestamp::MIN, |(from, _)| from),
         };
-        self.look_from = from;
         self.is_looking = true;
         let (worker, drops) = (self.worker, self.drops);
         self.under_way.push(Box::pin(async move { Done::Look(drops, look.run(worker).await) }));
@@ -289,28 +278,33 @@ impl<'w> Serving<'w> {
     /// Takes what a look has found, unless what was ready was dropped meanwhile: what was found comes after it, and how
     /// the endpoint fares may be known better.
     fn note_found(&mut self, drops: u64, found: Found) {
-        let Found { endpoint, outgoing, is_probed, look_from } = found;
         self.is_looking = false;
         if drops != self.drops {
             return;
         }
-        self.has_all = outgoing.is_empty();
-        self.is_probed = is_probed;
-        self.endpoint = endpoint.or_else(|| self.endpoint.take());
-        let now = self.worker.billing.now();
-        match &mut self.look_from {
-            Some((from, _)) if *from > Timestamp::MIN => *from = look_from,
-            known => *known = Some((look_from, now.saturating_add(FRESH))),
-        }
-        if self.ready.is_empty() {
-            self.looked_at = now;
+        let Found { outgoing, due, asked, has_all } = found;
+        self.has_all = has_all;
+        if let Some(Asked { endpoint, is_probed, look_from }) = asked {
+            self.is_told = false;
+            self.is_probed = is_probed;
+            self.endpoint = endpoint.or_else(|| self.endpoint.take());
+            let now = self.worker.billing.now();
+            match &mut self.look_from {
+                Some((from, _)) if *from > Timestamp::MIN => *from = look_from,
+                known => *known = Some((look_from, now.saturating_add(FRESH))),
+            }
+            if self.ready.is_empty() {
+                self.looked_at = now;
+            }
         }
         self.ready.extend(outgoing);
+        self.due = due;
     }
 
-    /// Drops what is ready, to be looked for again.
+    /// Drops what is ready and what is due, to be looked for again.
     fn drop_ready(&mut self) {
         self.ready.clear();
+        self.due.clear();
         self.drops = self.drops.saturating_add(1);
         self.has_all = false;
     }
@@ -368,45 +362,5 @@ impl<'w> Serving<'w> {
             self.worker.tell_disabled(self.lease.account(), &disabled);
         }
         Ok(())
-    }
-}
-
-impl Look {
-    /// Reads what is due first and is not known: further where that waits for others of its customers.
-    async fn run(self, worker: &Inner) -> Result<Found, Error> {
-        let billing = &worker.billing;
-        let (mut from, mut limit) = (self.from, LOOKED_AT.saturating_add(self.known.len()));
-        loop {
-            let waiting = billing.waiting_deliveries(&self.lease, from, limit).await?;
-            let is_all = waiting.deliveries.len() < limit;
-            let most = if waiting.is_probed { 1 } else { READ };
-            let chosen = self.choose(waiting.deliveries, most);
-            if chosen.is_empty() && self.known.is_empty() && from > Timestamp::MIN {
-                // Before the endpoint is left: others may be due since before that.
-                from = Timestamp::MIN;
-                continue;
-            }
-            if chosen.len() >= most || is_all || limit >= MOST_LOOKED_AT {
-                let outgoing = billing.outgoing(&self.lease, &chosen).await?;
-                let (endpoint, is_probed) = (waiting.endpoint, waiting.is_probed);
-                let look_from = waiting.look_from;
-                return Ok(Found { endpoint, outgoing, is_probed, look_from });
-            }
-            limit = limit.saturating_mul(8).min(MOST_LOOKED_AT);
-        }
-    }
-
-    fn choose(&self, due: Vec<WaitingDelivery>, most: usize) -> Vec<WaitingDelivery> {
-        let mut chosen: Vec<WaitingDelivery> = Vec::new();
-        for of in due {
-            if chosen.len() >= most {
-                break;
-            }
-            let of_queue = self.ready.iter().chain(&chosen).filter(|other| other.is_of_queue(&of));
-            if of_queue.count() < READ_OF_QUEUE && !self.known.contains(&of.message_id()) {
-                chosen.push(of);
-            }
-        }
-        chosen
     }
 }

@@ -18,4 +18,5 @@ mod reach;
 mod spans;
 mod support;
 mod tls;
+mod work;
 mod worker;

@@ -22,7 +22,7 @@ use crate::limits;
 /// - It may be waited for in several places at once, in ascending order within a caller: nobody waits in a circle.
 #[async_trait]
 pub trait Turns: Send + Sync + 'static {
-    /// Waits for the turn at a place, of [1,024](crate::limits::TURNS); none where the caller is to go on without.
+    /// Waits for the turn at a place, of [1,088](crate::limits::TURNS); none where the caller is to go on without.
     ///
     /// # Errors
     ///

@@ -180,7 +180,7 @@ impl Command for HoldEndpoint {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Timestamp>, Stop> {
-        let queue = Queue::of(tx, self.endpoint).await?;
+        let queue = Queue::locked(tx, self.endpoint).await?;
         let head = queue.head(tx)?;
         let is_free = match self.is_new {
             true => head.next_at.is_some_and(|at| at <= tx.now),
@@ -210,7 +210,7 @@ impl Command for LeaveEndpoint {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let queue = Queue::of(tx, self.endpoint).await?;
+        let queue = Queue::locked(tx, self.endpoint).await?;
         let head = queue.head(tx)?;
         if head.holder != Some(self.holder) {
             return Ok(());
@@ -239,7 +239,7 @@ impl Command for CancelDeliveries {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let guard = account::guard(tx).await?;
         let endpoint = endpoints::endpoint(tx, &guard, self.endpoint).await?;
-        let queue = Queue::of(tx, self.endpoint).await?;
+        let queue = Queue::locked(tx, self.endpoint).await?;
         for of in &self.deliveries {
             let Some(mut delivery) = queue.delivery(tx, &of.due).await? else { continue };
             let is_wanted = endpoint.as_ref().is_some_and(|to| to.still_wants(of.due.since));
@@ -268,7 +268,7 @@ impl Command for ReportDeliveries {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Endpoint>, Stop> {
-        let queue = Queue::of(tx, self.endpoint).await?;
+        let queue = Queue::locked(tx, self.endpoint).await?;
         queue.fetch(tx, self.attempts.iter().map(|of| of.delivery.due.message)).await?;
         let mut reason = None;
         for report in &self.attempts {

@@ -234,6 +234,8 @@ impl Command for FanOut {
         let slots = self.messages.iter().map(|of| schema::outbox(tx.account, of.place));
         let slots: Vec<_> = slots.collect();
         let found = tx.get_all(&slots).await?;
+        // They report what they have sent at the same time.
+        tx.lock_queues(endpoints.iter().filter(|of| of.is_enabled()).map(|of| of.id)).await?;
         for ((rendered, slot), entry) in self.messages.iter().zip(&slots).zip(found) {
             // Somebody else has taken it.
             let Some(entry) = entry.filter(|entry| entry.id == rendered.id) else { continue };

@@ -158,12 +158,12 @@ async fn send_to(
     tx: &mut Transaction<'_>,
     entry: &mut MessageEntry,
     endpoint: &Endpoint,
-) -> Result<(), Error> {
+) -> Result<(), Stop> {
     if !endpoint.is_enabled() {
         let detail = format!("the webhook endpoint {} is disabled", endpoint.id);
-        return Err(Error::constraint(detail));
+        return Err(Error::constraint(detail).into());
     }
-    let queue = Queue::of(tx, endpoint.id).await?;
+    let queue = Queue::locked(tx, endpoint.id).await?;
     // Whoever asks for it knows that it is there again.
     queue.head_mut(tx)?.rests_until = None;
     let (since, style) = (endpoint.enabled_from(tx.now), endpoint.payload_style);
@@ -171,23 +171,29 @@ async fn send_to(
     let Some(mut delivery) = queue.delivery(tx, &due).await? else {
         entry.endpoints.push(endpoint.id);
         entry.not_delivered = entry.not_delivered.saturating_add(1);
-        return queue.add(tx, due, endpoint.order, Delivery::new(endpoint.id, None)).await;
+        queue.add(tx, due, endpoint.order, Delivery::new(endpoint.id, None)).await?;
+        return Ok(());
     };
     match (delivery.status, delivery.due_at()) {
         // It is sent as soon as those before it are.
-        (DeliveryStatus::Waiting { .. }, None) => return queue.put_in_line(tx, &due).await,
+        (DeliveryStatus::Waiting { .. }, None) => {
+            queue.put_in_line(tx, &due).await?;
+            return Ok(());
+        }
         (DeliveryStatus::Waiting { .. }, Some(before)) => {
             let now = tx.now;
             delivery.again(Some(now));
             queue.move_on(tx, (Some(before), due), &delivery).await?;
-            return queue.call_for(tx, now);
+            queue.call_for(tx, now)?;
+            return Ok(());
         }
         (DeliveryStatus::Delivered, _) => {
             entry.not_delivered = entry.not_delivered.saturating_add(1);
         }
         _ => {}
     }
-    queue.add(tx, due, endpoint.order, delivery).await
+    queue.add(tx, due, endpoint.order, delivery).await?;
+    Ok(())
 }
 
 /// Removes a message that is no longer kept, with its deliveries.
@@ -209,6 +215,7 @@ impl Command for RemoveMessage {
             tx.delete(&schema::message_expiry(self.expires_at, tx.account, self.id));
             return Ok(());
         };
+        tx.lock_queues(entry.endpoints.iter().copied()).await?;
         for endpoint in &entry.endpoints {
             let queue = Queue::of(tx, *endpoint).await?;
             queue.forget(tx, entry.id, entry.place).await?;

@@ -200,8 +200,8 @@ async fn delete(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), S
 
 /// Has the queue of an endpoint looked at: what waits may be for nobody any more, or for another address. How it has
 /// fared is forgotten.
-async fn look_again(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), Error> {
-    let queue = Queue::of(tx, id).await?;
+async fn look_again(tx: &mut Transaction<'_>, id: WebhookEndpointId) -> Result<(), Stop> {
+    let queue = Queue::locked(tx, id).await?;
     let head = queue.head_mut(tx)?;
     (head.failures, head.failing_since, head.rests_until) = (0, None, None);
     if head.next_at.is_some() {

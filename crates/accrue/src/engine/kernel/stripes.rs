@@ -1,4 +1,4 @@
-//! Locks of customers within a process (`docs/decisions/locks-with-async-lock.md`).
+//! Locks of customers, and of the queues of endpoints, within a process (`docs/decisions/locks-with-async-lock.md`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use std::{
 use async_lock::{Semaphore, SemaphoreGuardArc};
 
 use crate::{
-    AccountId, CustomerId, IdOr, limits,
+    AccountId, CustomerId, IdOr, WebhookEndpointId, limits,
     store::{Turn, Turns},
 };
 
@@ -22,8 +22,8 @@ const CALLERS: usize = 16;
 /// How many turns a process waits for at a place after a race that it has lost there.
 const CONTESTED: usize = 64;
 
-/// Locks that make the writers of one customer queue within this process, and where races are lost to other
-/// processes, behind those.
+/// Locks that make the writers of one customer, or of the queue of one endpoint, wait for each other within this process,
+/// and where races are lost to other processes, for those.
 ///
 /// An optimization: correctness rests on preconditions, and without the locks writers only lose
 /// more races. Each has one permit: unlike a mutex of the same crate, which looks at a clock of its own
@@ -34,7 +34,7 @@ pub(in crate::engine) struct Stripes {
     turns: OnceLock<Arc<dyn Turns>>,
 }
 
-/// Lock of the customers that share it.
+/// Lock of the customers that share it, or of the queues that do.
 struct Stripe {
     place: u16,
     lock: Arc<Semaphore>,
@@ -85,25 +85,33 @@ impl Stripes {
     pub(in crate::engine) const fn hold_none(&self) -> Held<'_> {
         Held { stripes: self, holdings: BTreeMap::new(), came_after: false }
     }
+}
 
-    fn index(&self, account: &AccountId, customer: &IdOr<CustomerId>) -> usize {
-        let mut hasher = DefaultHasher::new();
-        (account, customer).hash(&mut hasher);
-        let hash = usize::try_from(hasher.finish() >> 1).unwrap_or(0);
-        hash.checked_rem(self.all.len()).unwrap_or(0)
-    }
+/// Returns the place of the lock of a customer.
+pub(in crate::engine) fn of_customer(account: &AccountId, customer: &IdOr<CustomerId>) -> usize {
+    place(&(account, customer), limits::CUSTOMER_LOCKS)
+}
+
+/// Returns the place of the lock of the queue of an endpoint, behind those of customers.
+pub(in crate::engine) fn of_queue(account: &AccountId, endpoint: WebhookEndpointId) -> usize {
+    usize::from(limits::CUSTOMER_LOCKS)
+        .saturating_add(place(&(account, endpoint), limits::QUEUE_LOCKS))
+}
+
+fn place(of: &impl Hash, places: u16) -> usize {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    let hash = usize::try_from(hasher.finish() >> 1).unwrap_or(0);
+    hash.checked_rem(usize::from(places)).unwrap_or(0)
 }
 
 impl Held<'_> {
-    /// Returns the locks of some customers together with those that are held; none where all of the
-    /// customers' are held.
+    /// Returns some locks together with those that are held; none where all of them are held.
     pub(in crate::engine) fn missing(
         &self,
-        account: &AccountId,
-        customers: &[IdOr<CustomerId>],
+        wanted: impl IntoIterator<Item = usize>,
     ) -> Option<BTreeSet<usize>> {
-        let wanted = customers.iter().map(|customer| self.stripes.index(account, customer));
-        let wanted: BTreeSet<usize> = wanted.collect();
+        let wanted: BTreeSet<usize> = wanted.into_iter().collect();
         let all_held = wanted.iter().all(|index| self.holdings.contains_key(index));
         (!all_held).then(|| wanted.into_iter().chain(self.holdings.keys().copied()).collect())
     }
@@ -124,7 +132,7 @@ impl Held<'_> {
         account: &AccountId,
         customer: CustomerId,
     ) {
-        if let Some(wanted) = self.missing(account, &[IdOr::Id(customer)]) {
+        if let Some(wanted) = self.missing([of_customer(account, &IdOr::Id(customer))]) {
             self.take(wanted).await;
         }
     }
@@ -272,13 +280,28 @@ mod tests {
         let entropy = SeededEntropy::new(1);
         let [one, two] = [(); 2].map(|()| IdOr::Id(CustomerId::generate(Timestamp::MIN, &entropy)));
         let mut held = stripes.hold_none();
-        let first = held.missing(&account, std::slice::from_ref(&one)).unwrap();
+        let [one, two] = [one, two].map(|customer| of_customer(&account, &customer));
+        let first = held.missing([one]).unwrap();
         pollster::block_on(held.take(first));
-        assert_eq!(held.missing(&account, std::slice::from_ref(&one)), None);
-        let both = held.missing(&account, std::slice::from_ref(&two)).unwrap();
+        assert_eq!(held.missing([one]), None);
+        let both = held.missing([two]).unwrap();
         assert_eq!(both.len(), 2);
         pollster::block_on(held.take(both));
-        assert_eq!(held.missing(&account, &[one, two]), None);
+        assert_eq!(held.missing([one, two]), None);
+    }
+
+    #[test]
+    fn no_customer_waits_for_the_queue_of_an_endpoint() {
+        let account = AccountId::parse("acme").unwrap();
+        let entropy = SeededEntropy::new(1);
+        for _ in 0..10_000 {
+            let customer = CustomerId::generate(Timestamp::MIN, &entropy);
+            let endpoint = WebhookEndpointId::generate(Timestamp::MIN, &entropy);
+            let customers = usize::from(limits::CUSTOMER_LOCKS);
+            assert!(of_customer(&account, &IdOr::Id(customer)) < customers);
+            let queue = of_queue(&account, endpoint);
+            assert!((customers..usize::from(limits::TURNS)).contains(&queue));
+        }
     }
 
     #[test]

@@ -16,10 +16,15 @@ use self::{
     reads::{Reads, Writes, expected},
 };
 pub(super) use self::{now::Part, reads::Findings};
-use super::{Shared, known::Said, stripes::Held, trace::RowsRead};
+use super::{
+    Shared,
+    known::Said,
+    stripes::{Held, of_customer, of_queue},
+    trace::RowsRead,
+};
 use crate::{
-    AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp,
-    schema::{CustomerHead, Guards as _, Owner},
+    AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp, WebhookEndpointId,
+    schema::{self, CustomerHead, Guards as _, Owner},
     store::{Batch, Change, Commit, Key, Precondition, Table, Version},
 };
 
@@ -165,10 +170,31 @@ impl<'a> Transaction<'a> {
         &mut self,
         customers: &[IdOr<CustomerId>],
     ) -> Result<(), Stop> {
+        let places = customers.iter().map(|customer| of_customer(self.account, customer));
+        let heads = customers.iter().filter_map(|customer| match customer {
+            IdOr::Id(id) => Some(CustomerHead::slot(self.account, *id).key().clone()),
+            // It is yet to get its id.
+            IdOr::External(_) => None,
+        });
+        self.take_locks(places.collect(), heads.collect()).await
+    }
+
+    /// Makes those wait who send the messages of these endpoints in this process, or add to them.
+    pub(in crate::engine) async fn lock_queues(
+        &mut self,
+        endpoints: impl Iterator<Item = WebhookEndpointId> + Clone + Send,
+    ) -> Result<(), Stop> {
+        let places = endpoints.clone().map(|id| of_queue(self.account, id)).collect();
+        let heads = endpoints.map(|id| schema::endpoint_queue(self.account, id).key().clone());
+        self.take_locks(places, heads.collect()).await
+    }
+
+    /// Takes locks; `heads` are the rows that those who have them write.
+    async fn take_locks(&mut self, places: Vec<usize>, heads: Vec<Key>) -> Result<(), Stop> {
         if self.dry.is_some() {
             return Ok(());
         }
-        match self.held.missing(self.account, customers) {
+        match self.held.missing(places) {
             None => {}
             Some(wanted) if self.held.is_empty() => {
                 self.held.take(wanted.clone()).await;
@@ -178,22 +204,16 @@ impl<'a> Transaction<'a> {
             }
             Some(wanted) => return Err(Stop::Locks(wanted)),
         }
-        self.read_after_others(customers)
+        self.read_after_others(&heads)
     }
 
-    /// Has customers read that another process, which was waited for, has written, most likely.
-    fn read_after_others(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
+    /// Has rows read that another process, which was waited for, has written, most likely.
+    fn read_after_others(&mut self, heads: &[Key]) -> Result<(), Stop> {
         if !self.held.comes_after_others() {
             return Ok(());
         }
-        let heads = customers.iter().filter_map(|customer| match customer {
-            IdOr::Id(id) => Some(CustomerHead::slot(self.account, *id)),
-            // It is yet to get its id.
-            IdOr::External(_) => None,
-        });
-        let heads: Vec<_> = heads.collect();
-        heads.iter().for_each(|head| self.shared.residents.doubt(head.key()));
-        match heads.iter().any(|head| self.reads.guard(head.key()).is_some()) {
+        heads.iter().for_each(|head| self.shared.residents.doubt(head));
+        match heads.iter().any(|head| self.reads.guard(head).is_some()) {
             true => Err(Stop::Locks(self.held.all())),
             false => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, MessageId, Timeframe, Timestamp, WebhookEndpointId,
-    engine::kernel::{Guard, Transaction},
+    engine::kernel::{Guard, Stop, Transaction},
     limits,
     schema::{self, AccountHead, DueAt, EndpointTurn, Slot},
     webhook::{
@@ -42,6 +42,15 @@ impl Queue {
         id: WebhookEndpointId,
     ) -> Result<Self, Error> {
         Ok(Self { guard: tx.guard(id).await?, id })
+    }
+
+    /// Has others in this process wait until it is written.
+    pub(in crate::engine) async fn locked(
+        tx: &mut Transaction<'_>,
+        id: WebhookEndpointId,
+    ) -> Result<Self, Stop> {
+        tx.lock_queues(std::iter::once(id)).await?;
+        Ok(Self::of(tx, id).await?)
     }
 
     /// Tells who has it, and when it is looked at next.

@@ -1,0 +1,120 @@
+//! What a worker asks of the store, and what it loses.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use accrue::{
+    Billing, ErrorKind, SeededEntropy,
+    store::{Batch, Change, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
+};
+use accrue_webhooks::Worker;
+
+use crate::host::{Host, Types, key};
+
+/// A store whose commits take a while, in which others make theirs.
+#[derive(Debug, Default)]
+struct Counted {
+    store: Arc<MemoryStore>,
+    /// Commits that somebody else was first for.
+    conflicts: AtomicUsize,
+    /// Messages that were read as waiting for an endpoint.
+    waiting: AtomicUsize,
+    /// Whether it takes no reports.
+    takes_no_report: AtomicBool,
+}
+
+fn is_due(key: &Key) -> bool {
+    key.table().name() == "due_delivery"
+}
+
+#[async_trait::async_trait]
+impl Store for Counted {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        let rows = self.store.scan(scan).await?;
+        let waiting = rows.iter().filter(|row| is_due(&row.key)).count();
+        self.waiting.fetch_add(waiting, SeqCst);
+        Ok(rows)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        let is_sent = |of: &Change| matches!(of, Change::Delete(key) if is_due(key));
+        if self.takes_no_report.load(SeqCst) && batch.changes.iter().any(is_sent) {
+            return Err(StoreError::unavailable("the disk is full"));
+        }
+        let committed = self.store.commit(batch).await?;
+        if matches!(committed, Commit::Conflict(_)) {
+            self.conflicts.fetch_add(1, SeqCst);
+        }
+        Ok(committed)
+    }
+}
+
+impl Counted {
+    fn of(host: &Host) -> Arc<Self> {
+        Arc::new(Self { store: Arc::clone(&host.store), ..Self::default() })
+    }
+
+    fn worker(self: &Arc<Self>, host: &Host) -> Worker {
+        let (store, entropy) = (Arc::clone(self), SeededEntropy::new(2));
+        let billing = Billing::new(store, host.clock.clone(), entropy);
+        Worker::new(billing, Types, host.endpoints.clone(), key())
+    }
+}
+
+/// Hosts with 1,201 messages for an endpoint: of as many customers, and of one.
+async fn hosts() -> [Host; 2] {
+    let (many, one) = (Host::new(), Host::new());
+    many.endpoint("ok").await;
+    for n in 0..=1_200 {
+        many.customer(&format!("customer {n}")).await;
+    }
+    one.endpoint("ok").await;
+    one.customer("ada").await;
+    one.edit("ada", 1_200).await;
+    [many, one]
+}
+
+#[tokio::test]
+async fn webhooks_what_is_added_and_what_was_sent_lose_no_race() {
+    for host in hosts().await {
+        let store = Counted::of(&host);
+        store.worker(&host).deliver_due().await.unwrap();
+        let ids: BTreeSet<_> = host.endpoints.received().into_iter().map(|of| of.id).collect();
+        assert_eq!((host.endpoints.received().len(), ids.len()), (1_201, 1_201));
+        assert_eq!(store.conflicts.load(SeqCst), 0);
+    }
+}
+
+/// How many messages wait for others of their customers makes no difference.
+#[tokio::test]
+async fn webhooks_what_waits_is_read_a_few_times_at_most() {
+    for host in hosts().await {
+        let store = Counted::of(&host);
+        store.worker(&host).deliver_due().await.unwrap();
+        let read = store.waiting.load(SeqCst);
+        assert!(read < 4 * 1_201, "{read} rows of 1,201 messages");
+    }
+}
+
+/// Messages are still fanned out then.
+#[tokio::test]
+async fn webhooks_what_fails_while_others_are_served_is_returned() {
+    for host in hosts().await {
+        let store = Counted::of(&host);
+        store.takes_no_report.store(true, SeqCst);
+        let error = store.worker(&host).deliver_due().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+    }
+}
