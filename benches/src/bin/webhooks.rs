@@ -54,8 +54,9 @@ async fn main() -> Outcome<()> {
     );
     for answer in answer {
         for round in 0..rounds {
-            let store = store(&format!("answer {answer} round {round}"))?;
-            let (worker, by_hand) = rates(store, messages, Duration::from_micros(answer)).await?;
+            let named = |name| store(&format!("answer {answer} round {round} {name}"));
+            let stores = [named("recorded")?, named("timed")?];
+            let (worker, by_hand) = rates(stores, messages, Duration::from_micros(answer)).await?;
             println!(
                 "{answer:>9} µs {messages:>10} {worker:>12.0} {by_hand:>12.0} {:>8.2}",
                 ratio(worker, by_hand)
@@ -85,18 +86,25 @@ fn ratio(worker: f64, by_hand: f64) -> f64 {
 
 /// Measures a worker on messages that wait, and the same requests by hand.
 #[expect(clippy::float_arithmetic, reason = "a rate is shown, not billed")]
-async fn rates(store: Arc<dyn Store>, messages: usize, answer: Duration) -> Outcome<(f64, f64)> {
+async fn rates(
+    [recorded_on, timed_on]: [Arc<dyn Store>; 2],
+    messages: usize,
+    answer: Duration,
+) -> Outcome<(f64, f64)> {
     let receiver = Receiver::listen(answer)?;
-    let billing = Billing::new(store, SystemClock, SystemEntropy);
-    let account = billing.account(AccountId::parse("bench")?);
-    receiver.made_known_to(&account).await?;
-    write(&account, messages).await?;
-    let recorded = Recorded::default();
-    let start = now();
-    worker(&billing, &account, recorded.clone())?.deliver_due().await?;
-    let by_worker = start.elapsed();
+    let billing = |store| Billing::new(store, SystemClock, SystemEntropy);
+    let (recorded, first) = (Recorded::default(), billing(recorded_on));
+    let account = waiting(&first, &receiver, messages).await?;
+    worker(&first, &account, recorded.clone())?.deliver_due().await?;
     receiver.has_all(messages)?;
     let requests = std::mem::take(&mut *recorded.requests());
+    let second = billing(timed_on);
+    let account = waiting(&second, &receiver, messages).await?;
+    let worker = worker(&second, &account, HyperTransport::new(Reach::everything()))?;
+    let start = now();
+    worker.deliver_due().await?;
+    let by_worker = start.elapsed();
+    receiver.has_all(messages)?;
     let start = now();
     stream::iter(requests)
         .map(|request| recorded.transport.send(request))
@@ -113,9 +121,7 @@ async fn rates(store: Arc<dyn Store>, messages: usize, answer: Duration) -> Outc
 async fn memory(store: Arc<dyn Store>, messages: usize) -> Outcome<u64> {
     let receiver = Receiver::listen(Duration::ZERO)?;
     let billing = Billing::new(store, SystemClock, SystemEntropy);
-    let account = billing.account(AccountId::parse("bench")?);
-    receiver.made_known_to(&account).await?;
-    write(&account, messages).await?;
+    let account = waiting(&billing, &receiver, messages).await?;
     let before = status("VmRSS")?;
     std::fs::write("/proc/self/clear_refs", "5")?;
     let transport = HyperTransport::new(Reach::everything());
@@ -152,6 +158,14 @@ async fn latencies(store: Arc<dyn Store>, events: usize) -> Outcome<Vec<Duration
     }
     working.abort();
     Ok(times)
+}
+
+/// Makes an account with messages that wait for a receiver.
+async fn waiting(billing: &Billing, receiver: &Receiver, messages: usize) -> Outcome<Account> {
+    let account = billing.account(AccountId::parse("bench")?);
+    receiver.made_known_to(&account).await?;
+    write(&account, messages).await?;
+    Ok(account)
 }
 
 /// Makes customers, each with a message.

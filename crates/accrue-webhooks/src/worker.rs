@@ -9,7 +9,10 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     time::Duration,
 };
@@ -19,6 +22,7 @@ use accrue::{
     webhook::{Endpoint, EndpointLease, Schedule, WebhookKey},
 };
 use async_lock::Semaphore;
+use event_listener::Event;
 use futures_util::{
     future::{BoxFuture, Either, select, select_all},
     stream::{FuturesUnordered, StreamExt as _},
@@ -99,6 +103,10 @@ struct Inner {
     under_way: AtomicUsize,
     /// Number of endpoints that are served.
     served: AtomicUsize,
+    /// Whether messages are fanned out, and more may come.
+    is_fanning_out: AtomicBool,
+    /// Tells those who wait for them that no more come.
+    fanned_out: Event,
     counters: Arc<Counters>,
     on_disabled: Option<OnDisabled>,
     /// Whether endpoints are to be left.
@@ -221,6 +229,8 @@ impl Worker {
             requests,
             under_way: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
+            is_fanning_out: AtomicBool::new(false),
+            fanned_out: Event::new(),
             counters: Arc::default(),
             on_disabled: None,
             is_stopping: AtomicBool::new(false),
@@ -372,6 +382,7 @@ impl Worker {
     async fn begin(&self, room: usize) -> Begun {
         let Inner { billing, renderer, counters, .. } = &*self.0;
         let mut begun = Begun::default();
+        self.0.is_fanning_out.store(true, SeqCst);
         match billing.fan_out_messages(&**renderer, FANNED_OUT).await {
             Ok(fanned_out) => {
                 counters.fanned_out(&fanned_out);
@@ -379,6 +390,8 @@ impl Worker {
             }
             Err(error) => begun.failure = Some(error),
         }
+        self.0.is_fanning_out.store(begun.is_more, SeqCst);
+        self.0.fanned_out.notify(usize::MAX);
         while begun.leases.len() < room {
             match billing.take_endpoint().await {
                 Ok(Some(lease)) => begun.leases.push(lease),

@@ -10,7 +10,7 @@ use std::{
 
 use accrue::{
     AccountId, Billing, Decimal, ExternalId, ManualClock, Name, PageRequest, PaymentGateway,
-    PlanId, SeededEntropy, TaxProvider, Timestamp,
+    PlanId, SeededEntropy, TaxProvider,
     account::Configuration,
     customer::{GatewayAccount, ListedPaymentMethod, PaymentMethodType},
     invoice::{
@@ -277,9 +277,7 @@ impl Door {
     /// Does what a worker does before it sends something, and tells whether all of it could be read.
     fn look_for_what_to_send(&self) -> bool {
         match block_on(self.billing.take_endpoint()) {
-            Ok(Some(lease)) => {
-                block_on(self.billing.waiting_deliveries(&lease, Timestamp::MIN, 100)).is_ok()
-            }
+            Ok(Some(lease)) => block_on(self.billing.waiting_deliveries(&lease, 100)).is_ok(),
             Ok(None) => true,
             Err(_) => false,
         }

@@ -304,7 +304,7 @@ fn an_endpoint_that_is_disabled_says_why() {
     desk.customer("Tokens");
     while block_on(desk.billing.fan_out_messages(&Fired("{}"), 100)).unwrap().more {}
     let lease = block_on(desk.billing.take_endpoint()).unwrap().unwrap();
-    let waiting = desk.billing.waiting_deliveries(&lease, accrue::Timestamp::MIN, 1);
+    let waiting = desk.billing.waiting_deliveries(&lease, 1);
     let delivery = block_on(waiting).unwrap().deliveries[0];
     let answer = Answer::Status { code: 410, elapsed_ms: 1, body: String::new() };
     let (url, at) = (EndpointUrl::parse(ADDRESS, &Reach::public()).unwrap(), desk.billing.now());

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
     time::Duration,
 };
 
@@ -11,7 +14,7 @@ use accrue::{
     webhook::{Answer, AttemptReport, Endpoint, EndpointLease, Outgoing, WaitingDelivery},
 };
 use futures_util::{
-    future::{BoxFuture, FutureExt as _},
+    future::{BoxFuture, Either, FutureExt as _, select},
     stream::{FuturesUnordered, StreamExt as _},
 };
 
@@ -26,11 +29,11 @@ use super::{
 /// where the worker is gone.
 const UNREPORTED: usize = 256;
 
-/// The most attempts that are reported together: a report that loses a race is made again as a whole.
-const REPORTED: usize = 64;
-
 /// How often a report that the store did not take is made.
 const REPORTS: u32 = 5;
+
+/// Number of endpoints of which those that have nothing to send wait for what is fanned out: each of them looks then.
+const WAITING: usize = 8;
 
 /// The longest that bodies are kept ready: what becomes of the endpoint meanwhile is seen then.
 const FRESH: Duration = Duration::from_secs(1);
@@ -53,13 +56,13 @@ pub(super) struct Serving<'w> {
     is_told: bool,
     /// Since when what is ready and what is due are known.
     looked_at: Timestamp,
-    /// From where on to look, and until when that is good.
-    look_from: Option<(Timestamp, Timestamp)>,
     is_looking: bool,
     /// How often what was ready was dropped: a look that was begun before says nothing any more.
     drops: u64,
-    /// Whether the last look has found nothing, and nothing has happened since.
+    /// Whether all that was due is known, as far as this process can tell.
     has_all: bool,
+    /// Whether what is due waits for others that are ready.
+    is_held_up: bool,
     /// What is under way, or not reported yet.
     known: HashMap<MessageId, State>,
     reports: Vec<AttemptReport>,
@@ -103,10 +106,10 @@ impl<'w> Serving<'w> {
             told: Box::pin(worker.billing.something_to_send()),
             is_told: false,
             looked_at: Timestamp::MIN,
-            look_from: None,
             is_looking: false,
             drops: 0,
             has_all: false,
+            is_held_up: false,
             known: HashMap::new(),
             reports: Vec::new(),
             is_reporting: false,
@@ -136,7 +139,12 @@ impl<'w> Serving<'w> {
                 }
             }
             self.report_some();
-            let Some(done) = self.under_way.next().await else { break };
+            let Some(done) = self.under_way.next().await else {
+                if failure.is_none() && is_ours && self.waits_for_more().await {
+                    continue;
+                }
+                break;
+            };
             let noted = match done {
                 Done::Attempt(report) => {
                     self.note(*report);
@@ -194,7 +202,10 @@ impl<'w> Serving<'w> {
     /// Begins as many requests as may be made at once, and looks for more before there are none left.
     fn send_some(&mut self) {
         let now = self.worker.billing.now();
-        let knows_some = !self.ready.is_empty() || !self.due.is_empty();
+        if (&mut self.told).now_or_never().is_some() {
+            self.is_told();
+        }
+        let knows_some = self.has_all || !self.ready.is_empty() || !self.due.is_empty();
         if knows_some && self.looked_at.saturating_add(FRESH) < now {
             self.drop_ready();
         }
@@ -205,9 +216,37 @@ impl<'w> Serving<'w> {
             self.under_way.push(Box::pin(self.attempt(endpoint, next)));
         }
         let may_send = !self.has_failed && self.known.len() < UNREPORTED;
-        if may_send && !self.is_looking && !self.has_all && self.ready.len() < READ / 2 {
-            self.look(now);
+        if may_send && !self.is_looking && self.ready.len() < READ / 2 && self.may_find_some() {
+            self.look();
         }
+    }
+
+    /// Notes that this process has committed something to send.
+    fn is_told(&mut self) {
+        self.told = Box::pin(self.worker.billing.something_to_send());
+        (self.is_told, self.has_all) = (true, false);
+    }
+
+    /// Tells whether a look may find something to send next.
+    fn may_find_some(&self) -> bool {
+        match self.due.is_empty() {
+            true => !self.has_all,
+            false => !self.is_held_up || self.is_told,
+        }
+    }
+
+    /// Waits while messages are fanned out, which may be for this endpoint too, and tells whether it has. Where many are
+    /// served it leaves its place to another.
+    async fn waits_for_more(&mut self) -> bool {
+        let fanned_out = self.worker.fanned_out.listen();
+        let served = self.worker.served.load(Relaxed);
+        if served > WAITING || !self.worker.is_fanning_out.load(SeqCst) {
+            return false;
+        }
+        if let Either::Left(_) = select(&mut self.told, fanned_out).await {
+            self.is_told();
+        }
+        true
     }
 
     fn attempt(
@@ -251,16 +290,12 @@ impl<'w> Serving<'w> {
             })
         };
         let at = self.ready.iter().position(|of| !is_held_up(&of.delivery))?;
+        self.is_held_up = false;
         self.ready.remove(at)
     }
 
     /// Looks for what is due beside what is known.
-    fn look(&mut self, now: Timestamp) {
-        self.look_from = self.look_from.filter(|(_, until)| now < *until);
-        if (&mut self.told).now_or_never().is_some() {
-            self.told = Box::pin(self.worker.billing.something_to_send());
-            self.is_told = true;
-        }
+    fn look(&mut self) {
         let look = Look {
             lease: self.lease.clone(),
             known: self.known.keys().copied().collect(),
@@ -268,7 +303,6 @@ impl<'w> Serving<'w> {
             due: std::mem::take(&mut self.due),
             is_told: self.is_told,
             is_probed: self.is_probed,
-            from: self.look_from.map_or(Timestamp::MIN, |(from, _)| from),
         };
         self.is_looking = true;
         let (worker, drops) = (self.worker, self.drops);
@@ -282,19 +316,14 @@ impl<'w> Serving<'w> {
         if drops != self.drops {
             return;
         }
-        let Found { outgoing, due, asked, has_all } = found;
-        self.has_all = has_all;
-        if let Some(Asked { endpoint, is_probed, look_from }) = asked {
-            self.is_told = false;
+        let Found { outgoing, due, asked } = found;
+        self.is_held_up = outgoing.is_empty();
+        if let Some(Asked { endpoint, is_probed, is_all }) = asked {
+            (self.has_all, self.is_told) = (is_all, false);
             self.is_probed = is_probed;
             self.endpoint = endpoint.or_else(|| self.endpoint.take());
-            let now = self.worker.billing.now();
-            match &mut self.look_from {
-                Some((from, _)) if *from > Timestamp::MIN => *from = look_from,
-                known => *known = Some((look_from, now.saturating_add(FRESH))),
-            }
             if self.ready.is_empty() {
-                self.looked_at = now;
+                self.looked_at = self.worker.billing.now();
             }
         }
         self.ready.extend(outgoing);
@@ -305,12 +334,12 @@ impl<'w> Serving<'w> {
     fn drop_ready(&mut self) {
         self.ready.clear();
         self.due.clear();
+        self.is_held_up = false;
         self.drops = self.drops.saturating_add(1);
         self.has_all = false;
     }
 
     fn note(&mut self, report: AttemptReport) {
-        self.has_all = false;
         self.known.insert(report.delivery.message_id(), State::Made);
         self.heard();
         self.has_answered |= matches!(report.answer, Answer::Status { .. });
@@ -329,7 +358,7 @@ impl<'w> Serving<'w> {
         }
         self.is_reporting = true;
         let (worker, lease) = (self.worker, self.lease.clone());
-        let reports: Vec<_> = self.reports.drain(..self.reports.len().min(REPORTED)).collect();
+        let reports = std::mem::take(&mut self.reports);
         self.under_way.push(Box::pin(async move {
             let schedule = &worker.options.schedule;
             let outcome = worker.billing.report_deliveries(&lease, reports.clone(), schedule).await;
@@ -342,7 +371,7 @@ impl<'w> Serving<'w> {
         reports: Vec<AttemptReport>,
         outcome: Result<Option<Endpoint>, Error>,
     ) -> Result<(), Error> {
-        (self.is_reporting, self.has_all) = (false, false);
+        self.is_reporting = false;
         let disabled = match outcome {
             Ok(disabled) => disabled,
             // What was reported already is not noted again.
@@ -355,6 +384,10 @@ impl<'w> Serving<'w> {
         };
         for report in reports {
             self.known.remove(&report.delivery.message_id());
+        }
+        if self.is_probed {
+            // What was reported may have ended that.
+            self.drop_ready();
         }
         self.has_failed = self.reports.iter().any(|of| !of.answer.is_success());
         if let Some(disabled) = disabled {

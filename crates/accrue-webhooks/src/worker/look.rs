@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use accrue::{
-    Error, MessageId, Timestamp, limits,
+    Error, MessageId, limits,
     webhook::{Endpoint, EndpointLease, Outgoing, Waiting, WaitingDelivery},
 };
 
@@ -36,8 +36,6 @@ pub(super) struct Look {
     /// Whether more may be due since the store was asked.
     pub(super) is_told: bool,
     pub(super) is_probed: bool,
-    /// Since when on to look for more.
-    pub(super) from: Timestamp,
 }
 
 /// What was found.
@@ -46,8 +44,6 @@ pub(super) struct Found {
     pub(super) outgoing: Vec<Outgoing>,
     /// What is due after that.
     pub(super) due: Vec<WaitingDelivery>,
-    /// Whether nothing more may be sent now.
-    pub(super) has_all: bool,
     /// What the store says of the endpoint, where it was asked.
     pub(super) asked: Option<Asked>,
 }
@@ -56,7 +52,8 @@ pub(super) struct Found {
 pub(super) struct Asked {
     pub(super) endpoint: Option<Endpoint>,
     pub(super) is_probed: bool,
-    pub(super) look_from: Timestamp,
+    /// Whether all that was due is known.
+    pub(super) is_all: bool,
 }
 
 impl Look {
@@ -71,7 +68,7 @@ impl Look {
             asked = Some(answer);
         }
         let outgoing = worker.billing.outgoing(&self.lease, &chosen).await?;
-        Ok(Found { outgoing, due, has_all: chosen.is_empty(), asked })
+        Ok(Found { outgoing, due, asked })
     }
 
     /// Asks the store for what is due first and is not known: further where that waits for others of its customers.
@@ -82,25 +79,18 @@ impl Look {
     ) -> Result<(Asked, Vec<WaitingDelivery>, Vec<WaitingDelivery>), Error> {
         let known = self.ready.iter().chain(&due).map(WaitingDelivery::message_id);
         let known: HashSet<_> = known.chain(self.known.iter().copied()).collect();
-        let (mut from, mut limit) = (self.from, LOOKED_AT.saturating_add(known.len()));
+        let mut limit = LOOKED_AT.saturating_add(known.len());
         loop {
-            let t0 = std::time::SystemTime::now();
-            let waiting = worker.billing.waiting_deliveries(&self.lease, from, limit).await?;
-            eprintln!("ask from {from:?} limit {limit} known {} due {} found {} in {:?}", known.len(), due.len(), waiting.deliveries.len(), t0.elapsed());
-            let Waiting { endpoint, deliveries, is_probed, look_from, .. } = waiting;
+            let waiting = worker.billing.waiting_deliveries(&self.lease, limit).await?;
+            let Waiting { endpoint, deliveries, is_probed, .. } = waiting;
             let is_all = deliveries.len() < limit;
             let new = deliveries.into_iter().filter(|of| !known.contains(&of.message_id()));
-            let all: Vec<_> = due.iter().copied().chain(new).collect();
-            if all.is_empty() && known.is_empty() && from > Timestamp::MIN {
-                // Before the endpoint is left: others may be due since before that.
-                from = Timestamp::MIN;
-                continue;
-            }
             let most = self.most(is_probed);
-            let (chosen, mut rest) = self.choose(all, most);
+            let (chosen, mut rest) = self.choose(due.iter().copied().chain(new), most);
             if chosen.len() >= most || is_all || limit >= MOST_LOOKED_AT {
                 rest.truncate(REMEMBERED);
-                return Ok((Asked { endpoint, is_probed, look_from }, chosen, rest));
+                let is_all = is_all || limit >= MOST_LOOKED_AT;
+                return Ok((Asked { endpoint, is_probed, is_all }, chosen, rest));
             }
             limit = limit.saturating_mul(8).min(MOST_LOOKED_AT);
         }
@@ -113,7 +103,7 @@ impl Look {
     /// Chooses what is read next, and returns the rest too.
     fn choose(
         &self,
-        due: Vec<WaitingDelivery>,
+        due: impl IntoIterator<Item = WaitingDelivery>,
         most: usize,
     ) -> (Vec<WaitingDelivery>, Vec<WaitingDelivery>) {
         let (mut chosen, mut rest): (Vec<WaitingDelivery>, _) = (Vec::new(), Vec::new());

@@ -47,9 +47,6 @@ pub struct Waiting {
     pub deliveries: Vec<WaitingDelivery>,
     /// True where the endpoint fails, and one message at a time is sent to it.
     pub is_probed: bool,
-    /// The instant from which on messages are due that wait, and those that are added to be sent at once: where the next
-    /// look may begin. Those that are sent again later may be due before it.
-    pub look_from: Timestamp,
 }
 
 /// A message that waits to be sent to an endpoint.

@@ -34,6 +34,9 @@ pub(crate) struct EndpointQueue {
     /// due no earlier, also where their clock is behind by a little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) added_at: Option<Timestamp>,
+    /// Instant before which no message is due: what was deleted before it is not gone over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) due_from: Option<Timestamp>,
     /// Instant until which it is left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rests_until: Option<Timestamp>,

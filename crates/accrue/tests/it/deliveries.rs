@@ -112,8 +112,7 @@ impl Fixture {
         limit: usize,
         receive: &mut impl FnMut(&Request) -> (Answer, Option<Duration>),
     ) -> Vec<Request> {
-        let mut waiting =
-            block_on(self.billing.waiting_deliveries(lease, Timestamp::MIN, limit)).unwrap();
+        let mut waiting = block_on(self.billing.waiting_deliveries(lease, limit)).unwrap();
         let Some(endpoint) = waiting.endpoint else { return Vec::new() };
         if waiting.is_probed {
             waiting.deliveries.truncate(1);
@@ -406,7 +405,7 @@ fn one_worker_at_a_time_has_an_endpoint() {
     fixture.customer("bob");
     fixture.fan_out();
     assert_eq!(take(), None);
-    let all = block_on(fixture.billing.waiting_deliveries(&first, Timestamp::MIN, 10)).unwrap();
+    let all = block_on(fixture.billing.waiting_deliveries(&first, 10)).unwrap();
     assert_eq!(all.deliveries.len(), 2);
     fixture.clock.advance(limits::LEASE / 2);
     let kept = block_on(fixture.billing.keep_endpoint(&first)).unwrap().unwrap();
@@ -430,7 +429,7 @@ fn what_two_workers_report_of_one_message_counts_once() {
     fixture.customer("ada");
     fixture.fan_out();
     let lease = block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
-    let waiting = block_on(fixture.billing.waiting_deliveries(&lease, Timestamp::MIN, 1)).unwrap();
+    let waiting = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     for code in [200, 500] {
         assert_eq!(fixture.answer(&lease, waiting.deliveries[0], status(code)), None);
     }

@@ -144,11 +144,9 @@ fn an_attempt_that_is_under_way_while_its_endpoint_is_disabled_counts() {
     fixture.customer("ada");
     fixture.fan_out();
     let lease = block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
-    let waiting =
-        block_on(fixture.billing.waiting_deliveries(&lease, accrue::Timestamp::MIN, 1)).unwrap();
+    let waiting = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     run(fixture.account.disable_webhook_endpoint(one.id)).unwrap();
-    let again =
-        block_on(fixture.billing.waiting_deliveries(&lease, accrue::Timestamp::MIN, 1)).unwrap();
+    let again = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     assert!(again.deliveries.is_empty());
     assert_eq!(fixture.sent()[0].deliveries[0].status, DeliveryStatus::Canceled);
     assert_eq!(fixture.answer(&lease, waiting.deliveries[0], status(200)), None);

@@ -73,8 +73,7 @@ impl Story {
     fn send(&mut self, worker: usize, limit: usize) {
         let billing = self.fixture().billing.clone();
         let Worker { lease: Some(lease), under_way } = &mut self.workers[worker] else { return };
-        let mut waiting =
-            block_on(billing.waiting_deliveries(lease, accrue::Timestamp::MIN, limit)).unwrap();
+        let mut waiting = block_on(billing.waiting_deliveries(lease, limit)).unwrap();
         if waiting.endpoint.is_none() {
             return;
         }

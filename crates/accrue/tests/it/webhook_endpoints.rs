@@ -108,8 +108,7 @@ fn an_endpoint_that_is_gone_is_disabled() {
     fixture.customer("ada");
     fixture.fan_out();
     let lease = block_on(fixture.billing.take_endpoint()).unwrap().unwrap();
-    let waiting =
-        block_on(fixture.billing.waiting_deliveries(&lease, accrue::Timestamp::MIN, 1)).unwrap();
+    let waiting = block_on(fixture.billing.waiting_deliveries(&lease, 1)).unwrap();
     let disabled = fixture.answer(&lease, waiting.deliveries[0], status(410)).unwrap();
     let reason = DisableReason::Gone;
     assert_eq!(disabled.status, EndpointStatus::Disabled { at: at(NOON), reason });

@@ -84,16 +84,11 @@ impl Billing {
         apply_step(self.shared(), account, &step).await
     }
 
-    /// Returns up to `limit` messages that are to be sent to an endpoint now, of those that are due since `from` or
-    /// later, the one that is due for the longest time first; none where it is left alone for a while. What is for an
-    /// endpoint that is disabled or deleted is canceled.
-    ///
-    /// A worker looks from [the beginning of time](Timestamp::MIN) first and before it leaves, and otherwise from
-    /// where the last look [has said](Waiting::look_from): in many stores what was deleted makes the whole way slow.
+    /// Returns up to `limit` messages that are to be sent to an endpoint now, the one that is due for the longest time
+    /// first; none where it is left alone for a while. What is for an endpoint that is disabled or deleted is canceled.
     pub async fn waiting_deliveries(
         &self,
         lease: &EndpointLease,
-        from: Timestamp,
         limit: usize,
     ) -> Result<Waiting, Error> {
         let limit = limit.max(1);
@@ -103,11 +98,8 @@ impl Billing {
             let guard = account::guard(&mut tx).await?;
             let endpoint = endpoints::endpoint(&mut tx, &guard, lease.endpoint).await?;
             let queue = Queue::of(&mut tx, lease.endpoint).await?;
-            let due = Timeframe::through(tx.now).since(from);
-            let found = queue.due(&tx, due, limit).await?;
+            let found = queue.due(&tx, tx.now, limit).await?;
             let head = queue.head(&tx)?;
-            let first = found.first().map_or(Timestamp::MAX, |of| of.due_at);
-            let look_from = head.added_at.map_or(Timestamp::MIN, |last| last.min(first));
             let wanted = |of: &WaitingDelivery| {
                 endpoint.as_ref().is_some_and(|endpoint| endpoint.still_wants(of.due.since))
             };
@@ -122,7 +114,7 @@ impl Billing {
             let rests = head.rests_until.is_some_and(|until| tx.now < until);
             let deliveries = if rests { Vec::new() } else { deliveries };
             let endpoint = endpoint.filter(|_| !deliveries.is_empty());
-            return Ok(Waiting { endpoint, deliveries, is_probed: head.is_probed(), look_from });
+            return Ok(Waiting { endpoint, deliveries, is_probed: head.is_probed() });
         }
     }
 
@@ -215,8 +207,8 @@ impl Command for LeaveEndpoint {
         if head.holder != Some(self.holder) {
             return Ok(());
         }
-        let first = queue.due(tx, Timeframe::through(Timestamp::MAX), 1).await?;
-        let next_at = first.first().map(|of| head.awake_from(of.due_at));
+        let first = queue.first_after(tx, 0).await?;
+        let next_at = first.map(|of| head.awake_from(of.due_at));
         queue.set_turn(tx, next_at, None)?;
         Ok(())
     }
@@ -303,6 +295,7 @@ impl Command for ReportDeliveries {
                 Verdict::HasFailed => reason = reason.or(Some(DisableReason::Failing)),
             }
         }
+        queue.first_after(tx, self.attempts.len()).await?;
         match reason {
             Some(reason) => Ok(disable(tx, self.endpoint, reason).await?),
             None => Ok(None),

@@ -1,7 +1,10 @@
 //! Fan-out: messages that wait become bodies, and deliveries to the endpoints that want them
 //! (`docs/decisions/endpoints-are-leased.md`).
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 
@@ -60,7 +63,7 @@ pub struct FannedOut {
 }
 
 /// Number of messages that one commit takes.
-const TOGETHER: usize = 100;
+const TOGETHER: usize = 250;
 
 /// Number of bytes of their bodies.
 const BYTES_TOGETHER: usize = 1024 * 1024;
@@ -103,9 +106,16 @@ impl Billing {
     ) -> Result<FannedOut, Error> {
         let limit = limit.clamp(1, limits::SCAN_ROWS);
         let mut scan = schema::all_waiting_messages(limit);
+        // What was taken is deleted, and stores keep that for a while: it is not gone over each time.
+        let begun = self.fanned_out_to(None);
+        if let Some(last) = &begun {
+            scan = scan.after(last.bytes());
+        }
         loop {
             let rows = self.shared().store.scan(&scan).await?;
-            let mut result = FannedOut { more: rows.len() >= limit, ..FannedOut::default() };
+            let is_end = rows.len() < limit;
+            let more = !is_end || begun.is_some();
+            let mut result = FannedOut { more, ..FannedOut::default() };
             let mut rest = rows.as_slice();
             while let Some(first) = rest.first() {
                 let id = schema::account_of(&first.key)?;
@@ -115,14 +125,21 @@ impl Billing {
                 rest = others;
                 self.account(id).fan_out_all(renderer, own, &mut result).await;
             }
-            match rows.last() {
+            match rows.into_iter().next_back().filter(|_| !is_end) {
                 // Where none could be taken, those behind them do not wait for them.
-                Some(last) if result.more && result.taken == 0 => {
-                    scan = scan.after(last.key.bytes());
+                Some(last) if result.taken == 0 => scan = scan.after(last.key.bytes()),
+                last => {
+                    self.fanned_out_to(last.map(|row| row.key));
+                    return Ok(result);
                 }
-                _ => return Ok(result),
             }
         }
+    }
+
+    /// Says up to where messages are fanned out, and returns up to where they were.
+    fn fanned_out_to(&self, last: Option<Key>) -> Option<Key> {
+        let known = &self.shared().fanned_out;
+        std::mem::replace(&mut *known.lock().unwrap_or_else(PoisonError::into_inner), last)
     }
 }
 

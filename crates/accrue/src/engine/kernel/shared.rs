@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -15,7 +15,11 @@ use super::{
     Decoded, Patience, in_flight::InFlight, resident::Residents, stripes::Stripes,
     together::Together,
 };
-use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
+use crate::{
+    AccountId, Clock, Entropy, Error, Timestamp,
+    schema::Owner,
+    store::{Key, Store},
+};
 
 /// State that all clones of a handle share.
 pub(in crate::engine) struct Shared {
@@ -29,6 +33,8 @@ pub(in crate::engine) struct Shared {
     pub(in crate::engine) first: &'static dyn CatchUp,
     /// Tells those who send messages that there is something to send.
     pub(in crate::engine) to_send: Event,
+    /// Up to where this process has fanned messages out, where it has not come to the end.
+    pub(in crate::engine) fanned_out: Mutex<Option<Key>>,
     /// Name of the host, where an operation is of no account.
     pub(in crate::engine) host: AccountId,
     clock: Arc<dyn Clock>,
@@ -52,6 +58,7 @@ impl Shared {
             residents: Residents::new(),
             first,
             to_send: Event::new(),
+            fanned_out: Mutex::default(),
             host: AccountId::host(),
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),

@@ -107,14 +107,16 @@ impl Queue {
         }
     }
 
-    /// Returns the first messages that wait, of those that are due within a timeframe.
+    /// Returns the first messages that wait, of those that are due by an instant.
     pub(in crate::engine) async fn due(
         &self,
         tx: &Transaction<'_>,
-        within: Timeframe,
+        by: Timestamp,
         limit: usize,
     ) -> Result<Vec<WaitingDelivery>, Error> {
         let rows = limit.min(limits::SCAN_ROWS);
+        let from = self.guard.head(tx)?.due_from.unwrap_or(Timestamp::MIN);
+        let within = Timeframe::through(by).since(from);
         let mut scan = schema::due_deliveries(tx.account, self.id, within, rows);
         let mut found = Vec::new();
         loop {
@@ -130,6 +132,19 @@ impl Queue {
         }
         found.truncate(limit);
         Ok(found)
+    }
+
+    /// Returns the first message that waits, where some were taken out: nobody has to go over those again.
+    pub(in crate::engine) async fn first_after(
+        &self,
+        tx: &mut Transaction<'_>,
+        taken: usize,
+    ) -> Result<Option<WaitingDelivery>, Error> {
+        let due = self.due(tx, Timestamp::MAX, taken.saturating_add(1)).await?;
+        let first = due.into_iter().next();
+        let from = first.map_or(Timestamp::MAX, |of| of.due_at);
+        self.guard.head_mut(tx)?.due_from = Some(from);
+        Ok(first)
     }
 
     /// Puts a message into the queue, to be sent now: behind others in its line, where the endpoint is sent those
@@ -239,6 +254,8 @@ impl Queue {
         at: Timestamp,
         due: DueDelivery,
     ) -> Result<(), Error> {
+        let head = self.guard.head_mut(tx)?;
+        head.due_from = head.due_from.map(|from| from.min(at));
         let slot = schema::due_delivery(tx.account, self.id, at, due.place);
         self.guard.put(tx, &slot, &DueAt { at, due })
     }
