@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 
 use crate::{
-    Error, MessageId, Timeframe, Timestamp, WebhookEndpointId,
+    Error, MessageId, Pace, Timeframe, Timestamp, WebhookEndpointId,
     engine::{
         Billing,
         kernel::{Command, Stop, Transaction, apply_step},
@@ -24,6 +24,9 @@ use crate::{
 
 /// Number of endpoints that a worker tries to take, where others are quicker.
 const TRIED: usize = 64;
+
+/// Number of rows that an attempt changes, about.
+const ROWS: usize = 5;
 
 impl Billing {
     /// Takes the next endpoint with messages to send, for [a while](crate::limits::LEASE): the caller sends what
@@ -288,6 +291,7 @@ impl Command for ReportDeliveries {
             if answer.is_success() && !was_delivered {
                 note_delivered(tx, of.due.message).await?;
             }
+            tx.pace.spend(Pace::ROW.saturating_mul(ROWS)).await;
             let head = queue.head_mut(tx)?;
             match head.attempted(answer, *retry_after, &plan) {
                 Verdict::GoesOn => {}

@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    Error, MessageId,
+    Error, MessageId, Pace,
     engine::{
         Account, Billing,
         commands::messages,
@@ -63,7 +63,10 @@ pub struct FannedOut {
 }
 
 /// Number of messages that one commit takes.
-const TOGETHER: usize = 250;
+const TOGETHER: usize = 100;
+
+/// Number of rows that one of them has, about.
+const ROWS: usize = 10;
 
 /// Number of bytes of their bodies.
 const BYTES_TOGETHER: usize = 1024 * 1024;
@@ -180,6 +183,7 @@ impl Account {
         let standard = endpoints.iter().any(|of| of.payload_style == PayloadStyle::Standard);
         for message in read {
             let rendered = Rendered::of(self, renderer, &message, standard).await?;
+            tx.pace.spend_bytes(rendered.bytes().saturating_mul(2)).await;
             bytes = bytes.saturating_add(rendered.bytes());
             bodies.push(rendered);
             if bytes >= BYTES_TOGETHER {
@@ -258,6 +262,7 @@ impl Command for FanOut {
             let Some(entry) = entry.filter(|entry| entry.id == rendered.id) else { continue };
             tx.delete(slot);
             take_one(tx, &endpoints, rendered, &entry).await?;
+            tx.pace.spend(Pace::ROW.saturating_mul(ROWS)).await;
         }
         Ok(())
     }
