@@ -319,7 +319,8 @@ impl Worker {
                 break;
             }
         }
-        self.0.is_stopping.store(true, Relaxed);
+        self.0.is_stopping.store(true, SeqCst);
+        self.0.fanned_out.notify(usize::MAX);
         while let Some(served) = serving.next().await {
             self.note(served);
         }

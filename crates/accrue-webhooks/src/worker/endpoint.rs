@@ -132,7 +132,7 @@ impl<'w> Serving<'w> {
     ) -> Result<(), Error> {
         let (mut is_ours, mut failure) = (true, None);
         loop {
-            if is_ours && !self.worker.is_stopping.load(Relaxed) {
+            if is_ours && !self.worker.is_stopping.load(SeqCst) {
                 match self.go_on().await {
                     Ok(is_still_ours) => is_ours = is_still_ours,
                     Err(error) => (is_ours, failure) = (false, Some(error)),
@@ -240,7 +240,8 @@ impl<'w> Serving<'w> {
     async fn waits_for_more(&mut self) -> bool {
         let fanned_out = self.worker.fanned_out.listen();
         let served = self.worker.served.load(Relaxed);
-        if served > WAITING || !self.worker.is_fanning_out.load(SeqCst) {
+        let is_more = self.worker.is_fanning_out.load(SeqCst);
+        if served > WAITING || !is_more || self.worker.is_stopping.load(SeqCst) {
             return false;
         }
         if let Either::Left(_) = select(&mut self.told, fanned_out).await {
@@ -301,7 +302,7 @@ impl<'w> Serving<'w> {
             known: self.known.keys().copied().collect(),
             ready: self.ready.iter().map(|of| of.delivery).collect(),
             due: std::mem::take(&mut self.due),
-            is_told: self.is_told,
+            is_told: std::mem::take(&mut self.is_told),
             is_probed: self.is_probed,
         };
         self.is_looking = true;
@@ -316,10 +317,12 @@ impl<'w> Serving<'w> {
         if drops != self.drops {
             return;
         }
-        let Found { outgoing, due, asked } = found;
+        let Found { outgoing, due, is_told, asked } = found;
         self.is_held_up = outgoing.is_empty();
+        self.is_told |= is_told;
         if let Some(Asked { endpoint, is_probed, is_all }) = asked {
-            (self.has_all, self.is_told) = (is_all, false);
+            // What was committed since it was asked may be missing.
+            self.has_all = is_all && !self.is_told;
             self.is_probed = is_probed;
             self.endpoint = endpoint.or_else(|| self.endpoint.take());
             if self.ready.is_empty() {

@@ -44,6 +44,8 @@ pub(super) struct Found {
     pub(super) outgoing: Vec<Outgoing>,
     /// What is due after that.
     pub(super) due: Vec<WaitingDelivery>,
+    /// Whether more may be due since the store was asked.
+    pub(super) is_told: bool,
     /// What the store says of the endpoint, where it was asked.
     pub(super) asked: Option<Asked>,
 }
@@ -68,7 +70,8 @@ impl Look {
             asked = Some(answer);
         }
         let outgoing = worker.billing.outgoing(&self.lease, &chosen).await?;
-        Ok(Found { outgoing, due, asked })
+        let is_told = self.is_told && asked.is_none();
+        Ok(Found { outgoing, due, is_told, asked })
     }
 
     /// Asks the store for what is due first and is not known: further where that waits for others of its customers.

@@ -13,7 +13,7 @@ use accrue::{
     Billing, ErrorKind, ManualClock, SeededEntropy,
     store::{Batch, Change, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
-use accrue_webhooks::Worker;
+use accrue_webhooks::{TokioTimer, Worker};
 
 use crate::host::{Host, Types, key};
 
@@ -144,6 +144,18 @@ async fn webhooks_what_was_sent_is_not_gone_over_again() {
     store.worker(&host).deliver_due().await.unwrap();
     let gone_over = store.gone_over.load(SeqCst);
     assert!(gone_over < 10 * 1_201, "{gone_over} rows that were deleted");
+}
+
+#[tokio::test]
+async fn webhooks_a_worker_that_stops_waits_for_no_more_messages() {
+    for host in hosts().await {
+        let worker = Counted::of(&host).worker(&host);
+        let stopped = worker.run_until(TokioTimer, std::future::ready(()));
+        tokio::time::timeout(Duration::from_secs(10), stopped).await.unwrap();
+        // Others go on at once.
+        host.worker(3).deliver_due().await.unwrap();
+        assert_eq!(host.endpoints.received().len(), 1_201);
+    }
 }
 
 /// Messages are still fanned out then.
