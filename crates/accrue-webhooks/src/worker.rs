@@ -103,8 +103,8 @@ struct Inner {
     under_way: AtomicUsize,
     /// Number of endpoints that are served.
     served: AtomicUsize,
-    /// Whether messages are fanned out, and more may come.
-    is_fanning_out: AtomicBool,
+    /// Number of those who fan messages out, of which more may come.
+    fanning_out: AtomicUsize,
     /// Tells those who wait for them that no more come.
     fanned_out: Event,
     counters: Arc<Counters>,
@@ -175,7 +175,36 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// Whether one who delivers fans messages out, and more may come: not when it is gone.
+struct FanningOut<'w> {
+    worker: &'w Inner,
+    is_on: bool,
+}
+
+impl FanningOut<'_> {
+    fn set(&mut self, is_on: bool) {
+        match (std::mem::replace(&mut self.is_on, is_on), is_on) {
+            (false, true) => drop(self.worker.fanning_out.fetch_add(1, SeqCst)),
+            (true, false) => {
+                self.worker.fanning_out.fetch_sub(1, SeqCst);
+                self.worker.fanned_out.notify(usize::MAX);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for FanningOut<'_> {
+    fn drop(&mut self) {
+        self.set(false);
+    }
+}
+
 impl Inner {
+    const fn fans_out(&self) -> FanningOut<'_> {
+        FanningOut { worker: self, is_on: false }
+    }
+
     /// Returns how many requests one endpoint may have under way: its share where many are served, and just one where it has
     /// answered nothing yet and half of all are under way.
     fn requests_of_one(&self, has_answered: bool) -> usize {
@@ -229,7 +258,7 @@ impl Worker {
             requests,
             under_way: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
-            is_fanning_out: AtomicBool::new(false),
+            fanning_out: AtomicUsize::new(0),
             fanned_out: Event::new(),
             counters: Arc::default(),
             on_disabled: None,
@@ -288,12 +317,11 @@ impl Worker {
     /// ```
     pub async fn run_until(self, timer: impl Timer, stop: impl Future<Output = ()>) {
         let (mut serving, mut stop) = (FuturesUnordered::new(), std::pin::pin!(stop));
-        let mut places = Places::default();
+        let (mut places, mut fanning_out) = (Places::default(), self.0.fans_out());
         loop {
             let told = self.0.billing.something_to_send();
-            let begun =
-                Self::beside(&mut serving, self.begin(places.room(&self.0)), |of| self.note(of))
-                    .await;
+            let begin = self.begin(places.room(&self.0), &mut fanning_out);
+            let begun = Self::beside(&mut serving, begin, |served| self.note(served)).await;
             let pause = || timer.wait(self.0.options.poll);
             let leases = begun.leases.into_iter();
             serving.extend(leases.map(|lease| self.serve(&mut places, lease, pause)));
@@ -320,7 +348,7 @@ impl Worker {
             }
         }
         self.0.is_stopping.store(true, SeqCst);
-        self.0.fanned_out.notify(usize::MAX);
+        drop(fanning_out);
         while let Some(served) = serving.next().await {
             self.note(served);
         }
@@ -334,12 +362,18 @@ impl Worker {
     /// The first failure of the store.
     pub async fn deliver_due(&self) -> Result<(), Error> {
         let (mut serving, mut places) = (FuturesUnordered::new(), Places::default());
+        let mut fanning_out = self.0.fans_out();
         loop {
             let mut failure = None;
             let note = |served: Result<(), Error>| failure = failure.take().or(served.err());
-            let begin = self.begin(places.room(&self.0));
+            let begin = self.begin(places.room(&self.0), &mut fanning_out);
             let begun = Self::beside(&mut serving, begin, note).await;
             if let Some(error) = begun.failure.or(failure) {
+                // What is under way may have what others need.
+                drop(serving);
+                for lease in begun.leases {
+                    self.0.billing.leave_endpoint(&lease).await?;
+                }
                 return Err(error);
             }
             let pause = || -> BoxFuture<'static, ()> { Box::pin(std::future::ready(())) };
@@ -380,10 +414,10 @@ impl Worker {
 
     /// Fans messages out, and takes endpoints that have something to send. What fails of it keeps the rest from
     /// nothing.
-    async fn begin(&self, room: usize) -> Begun {
+    async fn begin(&self, room: usize, fanning_out: &mut FanningOut<'_>) -> Begun {
         let Inner { billing, renderer, counters, .. } = &*self.0;
         let mut begun = Begun::default();
-        self.0.is_fanning_out.store(true, SeqCst);
+        fanning_out.set(true);
         match billing.fan_out_messages(&**renderer, FANNED_OUT).await {
             Ok(fanned_out) => {
                 counters.fanned_out(&fanned_out);
@@ -391,8 +425,7 @@ impl Worker {
             }
             Err(error) => begun.failure = Some(error),
         }
-        self.0.is_fanning_out.store(begun.is_more, SeqCst);
-        self.0.fanned_out.notify(usize::MAX);
+        fanning_out.set(begun.is_more);
         while begun.leases.len() < room {
             match billing.take_endpoint().await {
                 Ok(Some(lease)) => begun.leases.push(lease),

@@ -32,7 +32,7 @@ const UNREPORTED: usize = 256;
 /// How often a report that the store did not take is made.
 const REPORTS: u32 = 5;
 
-/// Number of endpoints of which those that have nothing to send wait for what is fanned out: each of them looks then.
+/// Number of endpoints of which fewer wait for what is fanned out where they have nothing to send: each of them looks then.
 const WAITING: usize = 8;
 
 /// The longest that bodies are kept ready: what becomes of the endpoint meanwhile is seen then.
@@ -42,6 +42,7 @@ const FRESH: Duration = Duration::from_secs(1);
 pub(super) struct Serving<'w> {
     worker: &'w Inner,
     lease: EndpointLease,
+    is_keeping: bool,
     place: Arc<Place>,
     _served: Counted<'w>,
     endpoint: Option<Endpoint>,
@@ -87,6 +88,8 @@ enum Done {
     Attempt(Box<AttemptReport>),
     /// There was no time left for it.
     NotMade(MessageId),
+    /// The lease goes on, or is somebody else's.
+    Kept(Result<Option<EndpointLease>, Error>),
     Look(u64, Result<Found, Error>),
     Report(Vec<AttemptReport>, Result<Option<Endpoint>, Error>),
 }
@@ -97,6 +100,7 @@ impl<'w> Serving<'w> {
         Self {
             worker,
             lease,
+            is_keeping: false,
             place,
             _served: Counted::among(&worker.served),
             endpoint: None,
@@ -133,10 +137,8 @@ impl<'w> Serving<'w> {
         let (mut is_ours, mut failure) = (true, None);
         loop {
             if is_ours && !self.worker.is_stopping.load(SeqCst) {
-                match self.go_on().await {
-                    Ok(is_still_ours) => is_ours = is_still_ours,
-                    Err(error) => (is_ours, failure) = (false, Some(error)),
-                }
+                self.keep();
+                self.send_some();
             }
             self.report_some();
             let Some(done) = self.under_way.next().await else {
@@ -157,6 +159,7 @@ impl<'w> Serving<'w> {
                     self.drop_ready();
                     Ok(())
                 }
+                Done::Kept(kept) => kept.map(|kept| is_ours &= self.note_kept(kept)),
                 Done::Look(drops, found) => found.map(|found| self.note_found(drops, found)),
                 Done::Report(reports, outcome) => self.note_reported(reports, outcome),
             };
@@ -175,28 +178,26 @@ impl<'w> Serving<'w> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Sends what may be sent now; false where the endpoint is somebody else's.
-    async fn go_on(&mut self) -> Result<bool, Error> {
-        if !self.keep().await? {
-            return Ok(false);
+    /// Keeps the endpoint while requests may be under way. Nobody waits for it here: a report that is under way too may
+    /// have the lock that it needs.
+    fn keep(&mut self) {
+        let (worker, lease) = (self.worker, self.lease.clone());
+        let soon = worker.billing.now().saturating_add(limits::LEASE / 2);
+        if self.is_keeping || soon < lease.until() {
+            return;
         }
-        self.send_some();
-        Ok(true)
+        self.is_keeping = true;
+        self.under_way
+            .push(Box::pin(async move { Done::Kept(worker.billing.keep_endpoint(&lease).await) }));
     }
 
-    /// Keeps the endpoint while requests may be under way.
-    async fn keep(&mut self) -> Result<bool, Error> {
-        let billing = &self.worker.billing;
-        let soon = billing.now().saturating_add(limits::LEASE / 2);
-        if soon < self.lease.until() {
-            return Ok(true);
-        }
-        match billing.keep_endpoint(&self.lease).await? {
-            Some(kept) => self.lease = kept,
-            None => return Ok(false),
-        }
-        self.place.keep(self.lease.until());
-        Ok(true)
+    /// Tells whether the endpoint goes on to be this worker's.
+    fn note_kept(&mut self, kept: Option<EndpointLease>) -> bool {
+        self.is_keeping = false;
+        let Some(lease) = kept else { return false };
+        self.place.keep(lease.until());
+        self.lease = lease;
+        true
     }
 
     /// Begins as many requests as may be made at once, and looks for more before there are none left.
@@ -235,13 +236,14 @@ impl<'w> Serving<'w> {
         }
     }
 
-    /// Waits while messages are fanned out, which may be for this endpoint too, and tells whether it has. Where many are
-    /// served it leaves its place to another.
+    /// Waits while messages are fanned out, which may be for this endpoint too, and tells whether it has. It holds no place
+    /// that another may need.
     async fn waits_for_more(&mut self) -> bool {
         let fanned_out = self.worker.fanned_out.listen();
-        let served = self.worker.served.load(Relaxed);
-        let is_more = self.worker.is_fanning_out.load(SeqCst);
-        if served > WAITING || !is_more || self.worker.is_stopping.load(SeqCst) {
+        let worker = self.worker;
+        let has_room = worker.served.load(Relaxed) < worker.options.endpoints.min(WAITING);
+        let is_more = worker.fanning_out.load(SeqCst) > 0;
+        if !has_room || !is_more || worker.is_stopping.load(SeqCst) {
             return false;
         }
         if let Either::Left(_) = select(&mut self.told, fanned_out).await {
@@ -318,7 +320,7 @@ impl<'w> Serving<'w> {
             return;
         }
         let Found { outgoing, due, is_told, asked } = found;
-        self.is_held_up = outgoing.is_empty();
+        self.is_held_up = outgoing.is_empty() && !self.ready.is_empty();
         self.is_told |= is_told;
         if let Some(Asked { endpoint, is_probed, is_all }) = asked {
             // What was committed since it was asked may be missing.

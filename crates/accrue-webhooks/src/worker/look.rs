@@ -90,9 +90,11 @@ impl Look {
             let new = deliveries.into_iter().filter(|of| !known.contains(&of.message_id()));
             let most = self.most(is_probed);
             let (chosen, mut rest) = self.choose(due.iter().copied().chain(new), most);
-            if chosen.len() >= most || is_all || limit >= MOST_LOOKED_AT {
+            // Where some is known to be due already, it was looked further before.
+            let is_enough = chosen.len() >= most || !due.is_empty();
+            if is_enough || is_all || limit >= MOST_LOOKED_AT {
+                let is_all = is_all && rest.len() <= REMEMBERED;
                 rest.truncate(REMEMBERED);
-                let is_all = is_all || limit >= MOST_LOOKED_AT;
                 return Ok((Asked { endpoint, is_probed, is_all }, chosen, rest));
             }
             limit = limit.saturating_mul(8).min(MOST_LOOKED_AT);

@@ -22,6 +22,8 @@ use crate::host::{Host, Types, key};
 struct Counted {
     store: Arc<MemoryStore>,
     clock: ManualClock,
+    /// How long a commit takes.
+    step: Duration,
     /// Commits that somebody else was first for.
     conflicts: AtomicUsize,
     /// Messages that were read as waiting for an endpoint.
@@ -59,7 +61,7 @@ impl Store for Counted {
     }
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
-        self.clock.advance(Duration::from_millis(1));
+        self.clock.advance(self.step);
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -83,9 +85,14 @@ impl Store for Counted {
 
 impl Counted {
     fn of(host: &Host) -> Arc<Self> {
+        Self::with_commits_of(host, Duration::from_millis(1))
+    }
+
+    fn with_commits_of(host: &Host, step: Duration) -> Arc<Self> {
         Arc::new(Self {
             store: Arc::clone(&host.store),
             clock: host.clock.clone(),
+            step,
             conflicts: AtomicUsize::default(),
             waiting: AtomicUsize::default(),
             deleted: Mutex::default(),
@@ -144,6 +151,16 @@ async fn webhooks_what_was_sent_is_not_gone_over_again() {
     store.worker(&host).deliver_due().await.unwrap();
     let gone_over = store.gone_over.load(SeqCst);
     assert!(gone_over < 10 * 1_201, "{gone_over} rows that were deleted");
+}
+
+/// Half of its time is over with every sixth commit: it is kept while a report is under way, which has what that needs.
+#[tokio::test]
+async fn webhooks_an_endpoint_is_kept_beside_what_is_reported() {
+    for host in hosts().await {
+        let worker = Counted::with_commits_of(&host, Duration::from_secs(5)).worker(&host);
+        tokio::time::timeout(Duration::from_secs(30), worker.deliver_due()).await.unwrap().unwrap();
+        assert_eq!(host.endpoints.received().len(), 1_201);
+    }
 }
 
 #[tokio::test]

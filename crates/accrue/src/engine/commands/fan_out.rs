@@ -131,7 +131,9 @@ impl Billing {
             match rows.into_iter().next_back().filter(|_| !is_end) {
                 // Where none could be taken, those behind them do not wait for them.
                 Some(last) if result.taken == 0 => scan = scan.after(last.key.bytes()),
+                // Nor do those that could not be taken wait for all the others.
                 last => {
+                    let last = last.filter(|_| result.failed == 0);
                     self.fanned_out_to(last.map(|row| row.key));
                     return Ok(result);
                 }
