@@ -10,7 +10,7 @@ use super::{Inner, places::Place};
 use crate::Response;
 
 /// The time that an attempt needs of a lease: beyond it, somebody else may send the same.
-const ATTEMPT: Duration = Duration::from_secs(20);
+pub(super) const ATTEMPT: Duration = Duration::from_secs(20);
 
 /// Makes one attempt, in a span of its own; none where there is no time left for it.
 pub(super) async fn attempt(

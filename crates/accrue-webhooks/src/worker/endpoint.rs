@@ -20,7 +20,7 @@ use futures_util::{
 
 use super::{
     Counted, Inner,
-    attempt::attempt,
+    attempt::{ATTEMPT, attempt},
     look::{Asked, Found, Look, READ},
     places::Place,
 };
@@ -203,6 +203,10 @@ impl<'w> Serving<'w> {
     /// Begins as many requests as may be made at once, and looks for more before there are none left.
     fn send_some(&mut self) {
         let now = self.worker.billing.now();
+        if !self.place.lasts_until(now.saturating_add(ATTEMPT)) {
+            // It is to be kept first: nothing that is begun now would be sent.
+            return;
+        }
         if (&mut self.told).now_or_never().is_some() {
             self.is_told();
         }
