@@ -372,7 +372,8 @@ impl Worker {
                 // What is under way may have what others need.
                 drop(serving);
                 for lease in begun.leases {
-                    self.0.billing.leave_endpoint(&lease).await?;
+                    // One that cannot be left is taken over a minute later: the first failure is what is told.
+                    drop(self.0.billing.leave_endpoint(&lease).await);
                 }
                 return Err(error);
             }
