@@ -16,6 +16,7 @@ pub(crate) mod ledger;
 pub(crate) mod overview;
 pub(crate) mod password;
 pub(crate) mod people;
+mod period;
 pub(crate) mod plans;
 pub(crate) mod subscription;
 pub(crate) mod webhooks;

@@ -14,7 +14,7 @@ use accrue::{
 use http::StatusCode;
 use maud::{Markup, html};
 
-use super::subscription::last_instant;
+use super::period::{last_instant, newest_periods};
 use crate::{
     answer::{Answer, Failure},
     request::Fields,
@@ -201,10 +201,8 @@ fn effect(messages: usize) -> String {
 
 /// Returns the billing period before the present one; that one, where it is the first.
 fn period_before(subscription: &Subscription, now: Timestamp) -> Option<Timeframe> {
-    let periods = subscription.periods();
-    let present = periods.containing(now)?;
-    let micro = std::time::Duration::from_micros(1);
-    periods.containing(present.start().saturating_sub(micro)).or(Some(present))
+    let periods = newest_periods(subscription, now);
+    periods.get(1).or(periods.first()).copied()
 }
 
 /// Reads what can be watched, as it was over a billing period.

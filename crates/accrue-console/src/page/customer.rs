@@ -8,12 +8,13 @@ use accrue::{
     customer::Customer,
     related::Related,
     subscription::{Subscription, SubscriptionFilter, SubscriptionStatus},
+    usage::View,
 };
 use maud::{Markup, html};
 
 use super::{
     alerts::{alert_table, known},
-    ledger,
+    ledger, subscription,
 };
 use crate::{
     answer::{Answer, Failure},
@@ -42,16 +43,27 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let account = visit.account()?;
     let id: CustomerId = visit.id("customer")?;
     let customer = account.fetch_customer(id).await?;
+    let all = ListFilter::default();
+    let so_far = CostQuery { view: View::Cumulative, ..CostQuery::default() };
     let filter = SubscriptionFilter { customers: vec![id.into()], ..SubscriptionFilter::default() };
     let subscriptions = account.list_subscriptions(&filter, &PageRequest::first(ROWS)?).await?.data;
     let now = account.billing().now();
-    let mut rows = Vec::new();
-    for of in &subscriptions {
-        let cost = match of.status(now) == SubscriptionStatus::Active && rows.len() < COSTS {
-            true => known(account.subscription_costs(of.id, &CostQuery::default()).await)?,
+    let related = account.related(&subscriptions).await?;
+    let (mut rows, mut plots) = (Vec::new(), Vec::new());
+    for (at, of) in subscriptions.iter().enumerate() {
+        let costs = match of.status(now) == SubscriptionStatus::Active && rows.len() < COSTS {
+            true => known(account.subscription_costs(of.id, &so_far).await)?,
             false => Vec::new(),
         };
-        rows.push(subscription_row(visit, of, cost.into_iter().next(), now));
+        let title = subscription::title(of, &related);
+        rows.push(subscription_row(visit, of, &title, costs.last(), now));
+        if !costs.is_empty() {
+            let (id, title) = (format!("plot-cost-{at}"), format!("Cost of {title} so far"));
+            let page = PageRequest::first(ROWS)?;
+            let alerts = account.list_subscription_alerts(of.id, &all, &page).await;
+            let alerts = known(alerts.map(|page| page.data))?;
+            plots.push(subscription::cost_plot(&id, title, Room::Half, &costs, &alerts).draw());
+        }
     }
     let alerts = alerts(&account, id).await?;
     let balances = known(account.credit_balances(id).await)?;
@@ -67,6 +79,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
                     &[Text("Subscription"), Text("Status"), Text("From (UTC)"), Text("To (UTC)"), Number("Cost of this billing period")],
                     &html! { @for row in &rows { (row) } },
                 ))
+                div.plots { @for plot in &plots { (plot) } }
             }
         }
         (super::invoices::of_customer(visit, id).await?)
@@ -131,19 +144,20 @@ fn facts_of(visit: &Visit, customer: &Customer, related: &Related) -> Markup {
 fn subscription_row(
     visit: &Visit,
     of: &Subscription,
-    cost: Option<Cost>,
+    title: &str,
+    cost: Option<&Cost>,
     now: Timestamp,
 ) -> Markup {
     let id = of.id.to_string();
     html! {
         tr {
             th scope="row" {
-                a href=(visit.in_account(&["subscriptions", &id])) { (of.name.as_deref().unwrap_or(&id)) }
+                a href=(visit.in_account(&["subscriptions", &id])) { (title) }
             }
             td { (standing(of, now)) }
             td { (time::instant(of.start_date)) }
             td { (time::maybe(of.end_date)) }
-            td.number { @match &cost { Some(cost) => (money(&cost.total, &cost.currency)), None => "–" } }
+            td.number { @match cost { Some(cost) => (money(&cost.total, &cost.currency)), None => "–" } }
         }
     }
 }

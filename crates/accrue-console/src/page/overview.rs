@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, Decimal, ListFilter, PageRequest, PricingUnit, Timeframe, Timestamp,
+    Account, Decimal, ListFilter, Page, PageRequest, PricingUnit, Timeframe, Timestamp,
     cost::CostQuery,
     customer::Customer,
     usage::{EventVolume, EventVolumeQuery},
@@ -32,18 +32,21 @@ const HOURS: u64 = 48;
 const CUSTOMERS: usize = 8;
 /// Messages that are shown.
 const MESSAGES: usize = 8;
+/// Messages that are counted, of each kind.
+const COUNTED: usize = 100;
 
 /// Shows the overview.
 pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let account = visit.account()?;
     let now = account.billing().now();
     let volumes = volumes(&account, now).await?;
-    let waiting = account.list_messages(&PageRequest::first_of_messages(100)?).await?;
+    let waiting = account.list_messages(&PageRequest::first_of_messages(COUNTED)?).await?;
     let customers =
         account.list_customers(&ListFilter::default(), &PageRequest::first(CUSTOMERS)?).await?;
     let costs = costs(&account, &customers.data, now).await?;
     let filter = SentMessageFilter { without_payload: true, ..SentMessageFilter::default() };
     let sent = account.list_sent_messages(&filter, &PageRequest::first(MESSAGES)?).await?.data;
+    let (undelivered, is_more) = undelivered(&account, &waiting).await?;
     let day: u64 = volumes.iter().rev().take(24).map(|of| of.count).sum();
     let seconds = now.micros().rem_euclid(3_600_000_000) / 1_000_000;
     let last = volumes.last().map_or(0, |of| of.count);
@@ -61,13 +64,11 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         points: points.collect(),
         marks: Vec::new(),
     };
-    let more = if waiting.has_more() { "or more" } else { "" };
-    let waits = waiting.data.len().try_into().unwrap_or(u64::MAX);
     let content = html! {
         dl.figures {
             (figure("Events in this hour", &count(last), &format!("{} of 60 minutes", seconds / 60)))
             (figure("Events in 24 hours", &count(day), &rate(day)))
-            (figure("Messages that wait", &count(waits), more))
+            (figure("Messages not delivered", &count(undelivered), if is_more { "or more" } else { "they wait, or were given up" }))
         }
         section aria-label="Events" { (plot.draw()) }
         section aria-labelledby="costs-title" {
@@ -82,6 +83,18 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     };
     let head = Head { title: "Overview", section: Section::Overview, above: Vec::new() };
     Ok(Answer::page(layout::page(visit, head, content).await?))
+}
+
+/// Counts the messages that wait, those that some endpoint has not taken among them, and tells whether there are more.
+async fn undelivered(account: &Account, waiting: &Page<Message>) -> Result<(u64, bool), Failure> {
+    let filter = SentMessageFilter {
+        is_delivered: Some(false),
+        without_payload: true,
+        ..SentMessageFilter::default()
+    };
+    let sent = account.list_sent_messages(&filter, &PageRequest::first(COUNTED)?).await?;
+    let count = waiting.data.len().saturating_add(sent.data.len());
+    Ok((count.try_into().unwrap_or(u64::MAX), waiting.has_more() || sent.has_more()))
 }
 
 /// Says how often that is, over the shortest time in which there is one.

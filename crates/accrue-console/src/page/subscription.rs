@@ -1,4 +1,5 @@
-//! One subscription: what it is, what it costs and uses in its current billing period, and its alerts.
+//! One subscription: what it is, what it costs and uses in a billing period, price by price and group by group, and its
+//! alerts.
 
 use accrue::{
     Account, Decimal, ListFilter, PageRequest, PropertyName, SubscriptionId, Timeframe, Timestamp,
@@ -16,6 +17,7 @@ use super::{
     alerts::{alert_table, known, marks},
     customer::{customer_links, standing},
     invoice::part_text,
+    period::{Period, kept, last_instant},
 };
 use crate::{
     answer::{Answer, Failure},
@@ -46,16 +48,18 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let id: SubscriptionId = visit.id("subscription")?;
     let subscription = account.fetch_subscription(id).await?;
     let related = account.related(&subscription).await?;
-    let plan = subscription.plan_id.and_then(|id| related.plan(id));
     let customer = account.fetch_customer(subscription.customer_id).await?;
     let (all, rows) = (ListFilter::default(), PageRequest::first(ROWS)?);
     let alerts = account.list_subscription_alerts(id, &all, &rows).await;
     let alerts = known(alerts.map(|page| page.data))?;
     let path = visit.in_account(&["subscriptions", &id.to_string()]);
+    let now = account.billing().now();
+    let period = Period::chosen(visit, &subscription, now);
     let content = html! {
-        (facts_of(visit, &subscription, &related, account.billing().now()))
-        (cost_section(&account, id, &alerts).await?)
-        (usage_section(visit, &account, id, &alerts).await?)
+        (facts_of(visit, &subscription, &related, now))
+        (period.form(visit))
+        (cost_section(&account, id, &period, &alerts).await?)
+        (usage_section(visit, &account, id, &period, &alerts).await?)
         section aria-labelledby="alerts-title" {
             h2 id="alerts-title" { "Alerts" }
             @if visit.may(Role::Operate) { p { a.button href=(format!("{path}/alerts/new")) { "New alert" } } }
@@ -66,13 +70,17 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         ("Customers".to_owned(), visit.in_account(&["customers"])),
         (customer.name.to_string(), visit.in_account(&["customers", &customer.id.to_string()])),
     ];
-    let title = match (&subscription.name, plan) {
+    let head = Head { title: &title(&subscription, &related), section: Section::Customers, above };
+    Ok(Answer::page(layout::page(visit, head, content).await?))
+}
+
+/// Names a subscription: by its plan, where it has no name of its own.
+pub(super) fn title(of: &Subscription, related: &Related) -> String {
+    match (&of.name, of.plan_id.and_then(|id| related.plan(id))) {
         (Some(name), _) => format!("Subscription {name}"),
         (None, Some(plan)) => format!("Subscription to {}", plan.name),
         (None, None) => "Subscription".to_owned(),
-    };
-    let head = Head { title: &title, section: Section::Customers, above };
-    Ok(Answer::page(layout::page(visit, head, content).await?))
+    }
 }
 
 fn facts_of(visit: &Visit, of: &Subscription, related: &Related, now: Timestamp) -> Markup {
@@ -121,17 +129,20 @@ fn plan_link(visit: &Visit, plan: &Plan, version: u32) -> Markup {
 async fn cost_section(
     account: &Account,
     id: SubscriptionId,
+    period: &Period,
     alerts: &[Alert],
 ) -> Result<Markup, Failure> {
-    let query = CostQuery { view: View::Cumulative, ..CostQuery::default() };
+    let timeframe = period.timeframe();
+    let query = CostQuery { timeframe, view: View::Cumulative, ..CostQuery::default() };
     let costs = known(account.subscription_costs(id, &query).await)?;
     Ok(html! {
         section aria-labelledby="cost-title" {
-            h2 id="cost-title" { "Cost of this billing period" }
+            h2 id="cost-title" { "Cost of " (period.title()) }
             @match costs.last() {
                 None => (empty("No cost yet", "The billing period has just begun, or the subscription is not active.")),
                 Some(last) => {
-                    (cost_plot(&costs, alerts).draw())
+                    (cost_plot("plot-cost", "Cost so far".to_owned(), Room::All, &costs, alerts).draw())
+                    (price_plots(&costs, last))
                     (table("Cost by price", &[Text("Price"), Number("Quantity"), Number("Before adjustments"), Number("Cost")], &cost_rows(last)))
                 }
             }
@@ -177,7 +188,14 @@ fn part_rows(line: &CostLine) -> Markup {
     }
 }
 
-fn cost_plot(costs: &[Cost], alerts: &[Alert]) -> Plot<'static> {
+/// Plots what there is to pay so far, with the thresholds of alerts on it.
+pub(super) fn cost_plot<'a>(
+    id: &'a str,
+    title: String,
+    room: Room,
+    costs: &[Cost],
+    alerts: &[Alert],
+) -> Plot<'a> {
     let unit = costs.last().map_or("", |cost| cost.currency.as_str());
     let is_on_cost = |of: &&Alert| match &of.condition {
         Condition::CostExceeded { currency } => currency.as_str() == unit,
@@ -188,14 +206,42 @@ fn cost_plot(costs: &[Cost], alerts: &[Alert]) -> Plot<'static> {
         value: Some(cost.total.clone()),
     });
     Plot {
-        id: "plot-cost",
-        title: "Cost so far".to_owned(),
+        id,
+        title,
         unit: unit.to_owned(),
         over: "Up to",
         shape: Shape::Line,
-        room: Room::All,
+        room,
         points: points.collect(),
         marks: marks(alerts.iter().filter(is_on_cost)),
+    }
+}
+
+/// Draws the cost of each price, where there are several.
+fn price_plots(costs: &[Cost], last: &Cost) -> Markup {
+    let points = |at: usize| {
+        costs.iter().map(move |cost| Point {
+            label: time::day(last_instant(cost.timeframe)),
+            value: cost.lines.get(at).map(|line| line.total.clone()),
+        })
+    };
+    let plot = |at: usize, line: &CostLine| {
+        let plot = Plot {
+            id: &format!("plot-price-{at}"),
+            title: format!("Cost of {} so far", line.name),
+            unit: line.currency.to_string(),
+            over: "Up to",
+            shape: Shape::Line,
+            room: Room::Half,
+            points: points(at).collect(),
+            marks: Vec::new(),
+        };
+        plot.draw()
+    };
+    html! {
+        @if last.lines.len() > 1 {
+            div.plots { @for (at, line) in last.lines.iter().enumerate().take(PLOTS) { (plot(at, line)) } }
+        }
     }
 }
 
@@ -203,12 +249,14 @@ async fn usage_section(
     visit: &Visit,
     account: &Account,
     id: SubscriptionId,
+    period: &Period,
     alerts: &[Alert],
 ) -> Result<Markup, Failure> {
     let mut faults = Faults::default();
     let property = visit.query.get("group").map(PropertyName::parse);
     let property = property.and_then(|property| faults.take("group", property));
     let query = UsageQuery {
+        timeframe: period.timeframe(),
         view: View::Cumulative,
         metrics: UsageMetrics::Priced,
         group_by: property.clone(),
@@ -226,9 +274,10 @@ async fn usage_section(
     let plots = usage.iter().enumerate().take(PLOTS);
     Ok(html! {
         section aria-labelledby="usage-title" {
-            h2 id="usage-title" { "Usage of this billing period" }
+            h2 id="usage-title" { "Usage of " (period.title()) }
             form.row method="get" {
                 (form.field(&field))
+                (kept(visit, "period"))
                 button type="submit" { "Group" }
             }
             @if usage.is_empty() {
@@ -263,9 +312,4 @@ fn usage_plot<'a>(id: &'a str, series: &UsageSeries, alerts: &[Alert]) -> Plot<'
         points: points.collect(),
         marks: marks(watching),
     }
-}
-
-/// Returns the last instant of a timeframe, whose day is the one that it ends with.
-pub(super) fn last_instant(timeframe: Timeframe) -> Timestamp {
-    timeframe.end().saturating_sub(std::time::Duration::from_micros(1)).max(timeframe.start())
 }

@@ -104,7 +104,7 @@ pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
             ("Came up (UTC)", time::instant(message.created_at)),
             ("Id", html! { span.id { (message.id) } }),
         ]))
-        @if let Some(payload) = &message.payload { (super::why::why(visit, payload)) }
+        @if let Some(told) = &message.body { (super::why::why(visit, told, message.customer_id)) }
         @if visit.may(Role::Operate) {
             (form::button(visit, &visit.in_account(&["messages", &message.id.to_string(), "send-again"]), "Send again", ""))
         }
@@ -132,7 +132,7 @@ async fn waiting(visit: &Visit, id: MessageId) -> Result<Answer, Failure> {
             ("Came up (UTC)", time::instant(message.created_at)),
             ("Id", html! { span.id { (message.id) } }),
         ]))
-        (super::why::of_message(visit, message))
+        (super::why::why(visit, &message.body, message.customer.as_ref().map(|of| of.id)))
     };
     let above = vec![("Webhooks".to_owned(), visit.in_account(&["webhooks"]))];
     let head = Head { title: message.message_type(), section: Section::Webhooks, above };

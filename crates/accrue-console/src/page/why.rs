@@ -1,19 +1,14 @@
-//! Why an alert has fired, as its message says it: figures to the last digit, and nothing else.
-//!
-//! A message that waits has what was before and after. The body that is sent says what was after, since its wire
-//! has no place for the other.
+//! Why an alert has fired, as it was told: what was before and after, to the last digit, and what caused it.
 
 use accrue::{
-    Decimal, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    CustomerId, Decimal, SubscriptionId, Timeframe,
     alert::{
         Alert, AlertDisabled, BalanceCrossed, Cause, Condition, Exceeded, GroupsExceeded,
         LicensesReached,
     },
-    webhook::{Body, Message},
+    webhook::Body,
 };
 use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::alerts::group;
 use crate::{
@@ -29,122 +24,24 @@ use crate::{
     visit::Visit,
 };
 
-/// Body of a message of an alert; whatever else it says is passed over.
-#[derive(Deserialize)]
-struct Told {
-    subscription: Option<Named>,
-    customer: Option<Named>,
-    properties: Properties,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    id: String,
-    customer: Option<Box<Named>>,
-}
-
-#[derive(Deserialize)]
-struct Properties {
-    alert_configuration: Configuration,
-    billable_metric_id: Option<String>,
-    // Numbers as they were written: a float would lose digits.
-    evaluated_quantity: Option<Box<RawValue>>,
-    quantity_threshold: Option<Box<RawValue>>,
-    evaluated_amount: Option<String>,
-    amount_threshold: Option<String>,
-    balance_threshold: Option<String>,
-    grouping_keys: Option<Vec<String>>,
-    groups: Option<Vec<ToldGroup>>,
-    licenses: Option<Vec<ToldLicense>>,
-    cardinality: Option<u64>,
-    cardinality_limit: Option<u64>,
-    timeframe_start: Option<String>,
-    timeframe_end: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ToldGroup {
-    group_values: Vec<String>,
-    amount_threshold: String,
-    evaluated_amount: String,
-}
-
-#[derive(Deserialize)]
-struct ToldLicense {
-    external_license_id: String,
-    threshold_percentage: String,
-}
-
-#[derive(Deserialize)]
-struct Configuration {
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    currency: Option<String>,
-}
-
-/// Shows why an alert has fired; nothing where the body is not that of an alert.
-pub(super) fn why(visit: &Visit, payload: &str) -> Markup {
-    let Ok(told) = serde_json::from_str::<Told>(payload) else { return html! {} };
-    let Told { subscription, customer, properties: of } = told;
-    let unit = of.alert_configuration.currency.as_deref().unwrap_or_default();
-    let value = of.evaluated_amount.or(of.evaluated_quantity.map(|of| of.get().to_owned()));
-    let threshold = of.amount_threshold.or(of.balance_threshold);
-    let threshold = threshold.or(of.quantity_threshold.map(|of| of.get().to_owned()));
-    let customer =
-        subscription.as_ref().and_then(|of| of.customer.as_deref()).or(customer.as_ref());
-    let customer = customer.map(|of| visit.in_account(&["customers", &of.id]));
-    let subscription = subscription.as_ref().map(|of| visit.in_account(&["subscriptions", &of.id]));
-    let alert = subscription.as_ref().or(customer.as_ref());
-    let alert = alert.map(|path| format!("{path}#alert-{}", of.alert_configuration.id));
-    let mut rows = vec![(
-        "Watches",
-        html! {
-            @match &alert {
-                Some(path) => { a href=(path) { code { (of.alert_configuration.kind) } } }
-                None => { code { (of.alert_configuration.kind) } }
-            }
-        },
-    )];
-    if let Some(value) = value {
-        rows.push(("Value", html! { (figure(&value, unit)) }));
-    }
-    if let Some(threshold) = threshold {
-        rows.push(("Threshold", html! { (figure(&threshold, unit)) }));
-    }
-    if let Some(metric) = of.billable_metric_id {
-        rows.push(("Metric", html! { span.id { (metric) } }));
-    }
-    if let (Some(start), Some(end)) = (of.timeframe_start, of.timeframe_end) {
-        rows.push(("Counted from (UTC)", instant(&start)));
-        rows.push(("Counted to (UTC)", instant(&end)));
-    }
-    if let Some(path) = customer {
-        rows.push(("Customer", html! { a href=(path) { "Show the customer" } }));
-    }
-    if let Some(path) = subscription {
-        rows.push(("Subscription", html! { a href=(path) { "Show the subscription" } }));
-    }
-    if let (Some(count), Some(most)) = (of.cardinality, of.cardinality_limit) {
-        rows.extend(too_many(count, most));
-        return section("Why it is disabled", &rows, &html! {});
-    }
-    let keys = of.grouping_keys.unwrap_or_default();
-    let row = |of: ToldGroup| {
-        let figures = [&of.evaluated_amount, &of.amount_threshold].map(|text| figure(text, unit));
-        group_row(&group(&keys, &of.group_values), &figures)
+/// Shows why an alert has fired; nothing where it is no alert that tells it.
+pub(super) fn why(visit: &Visit, body: &Body, customer: Option<CustomerId>) -> Markup {
+    let customer = customer.map(|id| id.to_string());
+    let rows = match body {
+        Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
+            exceeded(visit, of, customer)
+        }
+        Body::GroupedCostExceeded(of) => return groups_exceeded(visit, of, customer),
+        Body::LicenseBalanceThresholdReached(of) => {
+            return licenses_reached(visit, of, customer);
+        }
+        Body::AlertDisabled(of) => return disabled(visit, of, customer),
+        Body::CreditBalanceDepleted(of)
+        | Body::CreditBalanceDropped(of)
+        | Body::CreditBalanceRecovered(of) => crossed(visit, of),
+        _ => return html! {},
     };
-    let groups: Vec<_> = of.groups.unwrap_or_default().into_iter().map(row).collect();
-    let licenses =
-        of.licenses.unwrap_or_default().into_iter().map(|of| {
-            group_row(&of.external_license_id, &[format!("{} %", of.threshold_percentage)])
-        });
-    let licenses: Vec<_> = licenses.collect();
-    let more = html! {
-        (group_table(&groups, &["Cost", "Threshold"]))
-        (license_table(&licenses, &["Threshold"]))
-    };
-    section("Why it fired", &rows, &more)
+    section("Why it fired", &rows, &html! {})
 }
 
 fn section(title: &str, rows: &[(&str, Markup)], more: &Markup) -> Markup {
@@ -182,39 +79,6 @@ fn fired(title: &str, each: &'static str, rows: &[Markup], figures: &[&'static s
 
 fn too_many(count: u64, most: u64) -> [(&'static str, Markup); 2] {
     [("Groups", html! { (count) }), ("Groups at most", html! { (most) })]
-}
-
-/// Writes a figure as people read it, with its unit; as it is where it is no number.
-fn figure(text: &str, unit: &str) -> String {
-    match (Decimal::parse(text), PricingUnit::parse(unit)) {
-        (Ok(number), Ok(unit)) => money(&number, &unit),
-        (Ok(number), Err(_)) => grouped(&number),
-        _ => format!("{text} {unit}"),
-    }
-}
-
-fn instant(text: &str) -> Markup {
-    Timestamp::parse(text).map_or_else(|_| html! { (text) }, time::instant)
-}
-
-/// Shows why an alert has fired whose message waits; nothing where the message is of none.
-pub(super) fn of_message(visit: &Visit, message: &Message) -> Markup {
-    let customer = message.customer.as_ref().map(|of| of.id.to_string());
-    let rows = match &message.body {
-        Body::UsageExceeded(of) | Body::CostExceeded(of) | Body::SpendExceeded(of) => {
-            exceeded(visit, of, customer)
-        }
-        Body::GroupedCostExceeded(of) => return groups_exceeded(visit, of, customer),
-        Body::LicenseBalanceThresholdReached(of) => {
-            return licenses_reached(visit, of, customer);
-        }
-        Body::AlertDisabled(of) => return disabled(visit, of, customer),
-        Body::CreditBalanceDepleted(of)
-        | Body::CreditBalanceDropped(of)
-        | Body::CreditBalanceRecovered(of) => crossed(visit, of),
-        _ => return html! {},
-    };
-    section("Why it fired", &rows, &html! {})
 }
 
 fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>) -> Markup {
@@ -270,6 +134,9 @@ fn exceeded(visit: &Visit, of: &Exceeded, customer: Option<String>) -> Vec<(&'st
     let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
     let mut rows =
         figures(&of.alert, &path, (of.value_before.as_ref(), &of.value_after), Some(&of.threshold));
+    if let Some(metric) = of.alert.condition.metric_id() {
+        rows.push(("Metric", html! { span.id { (metric) } }));
+    }
     rows.push(("Counted from (UTC)", time::instant(of.timeframe.start())));
     rows.push(("Counted to (UTC)", time::instant(of.timeframe.end())));
     rows.push(("Caused by", cause(visit, &of.cause)));

@@ -196,12 +196,25 @@ impl Desk {
 
     /// Tokens that a customer uses now.
     pub(crate) fn event(&self, key: &str, customer: CustomerId, tokens: u64) {
+        self.event_of(key, customer, tokens, []);
+    }
+
+    /// The same, with properties of theirs.
+    pub(crate) fn event_of<'a>(
+        &self,
+        key: &str,
+        customer: CustomerId,
+        tokens: u64,
+        of: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) {
+        let own = of.into_iter().map(|(name, value)| (name, value.into()));
+        let all = own.chain([("tokens", tokens.into())]);
         let event = Event {
             idempotency_key: EventKey::parse(key).unwrap(),
             event_name: EventName::parse("call").unwrap(),
             timestamp: self.clock.now(),
-            properties: [(PropertyName::parse("tokens").unwrap(), tokens.into())]
-                .into_iter()
+            properties: all
+                .map(|(name, value)| (PropertyName::parse(name).unwrap(), value))
                 .collect(),
             customer: customer.into(),
         };

@@ -1,8 +1,9 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    Account, Decimal, Error, PageRequest, PayloadRenderer, PricingUnit, PropertyName,
+    Account, Decimal, Error, MessageId, PageRequest, PayloadRenderer, PricingUnit, PropertyName,
     alert::{NewAlert, ThresholdOverride, Thresholds},
+    limits,
     person::Role,
     webhook::{
         Answer, AttemptReport, DeliveryOrder, Endpoint, EndpointUrl, EventTypes, Message,
@@ -150,11 +151,11 @@ fn without_a_key_of_the_host_none_is_added() {
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
 }
 
-/// Writes a body that says of every message that an alert has fired.
-struct Fired(&'static str);
+/// Writes the same body for every message.
+struct Same(&'static str);
 
 #[async_trait::async_trait]
-impl PayloadRenderer for Fired {
+impl PayloadRenderer for Same {
     async fn render(&self, _: &Account, _: &Message, _: PayloadStyle) -> Result<String, Error> {
         Ok(self.0.to_owned())
     }
@@ -164,7 +165,7 @@ impl PayloadRenderer for Fired {
 fn message_page(body: &'static str) -> String {
     let desk = Desk::new();
     desk.customer("Tokens");
-    while block_on(desk.billing.fan_out_messages(&Fired(body), 100)).unwrap().more {}
+    while block_on(desk.billing.fan_out_messages(&Same(body), 100)).unwrap().more {}
     let filter = SentMessageFilter::default();
     let sent = block_on(desk.account.list_sent_messages(&filter, &PageRequest::default())).unwrap();
     let session = desk.session_of(Role::Read);
@@ -172,62 +173,7 @@ fn message_page(body: &'static str) -> String {
 }
 
 #[test]
-fn a_message_of_an_alert_says_why_it_fired() {
-    let page = message_page(
-        r#"{"type":"subscription.usage_exceeded","subscription":{"id":"sub-1","customer":{"id":"cus-1"}},
-        "properties":{"alert_configuration":{"id":"alert-1","type":"usage_exceeded","more":[1]},
-        "billable_metric_id":"metric-1","evaluated_quantity":1234567890123456789.000000001,
-        "quantity_threshold":10,"timeframe_start":"2026-03-01T00:00:00+00:00","timeframe_end":"2026-04-01T00:00:00+00:00"}}"#,
-    );
-    for text in [
-        "Why it fired",
-        "1,234,567,890,123,456,789.000000001",
-        "href=\"/console/a/acme/subscriptions/sub-1\"",
-        "href=\"/console/a/acme/subscriptions/sub-1#alert-alert-1\"",
-        "href=\"/console/a/acme/customers/cus-1\"",
-        "metric-1",
-    ] {
-        assert!(page.contains(text), "{text}");
-    }
-    let page = message_page(
-        r#"{"type":"subscription.cost_exceeded","subscription":{"id":"<b>/../x"},"customer":null,
-        "properties":{"alert_configuration":{"id":"\"><script>","type":"<script>","currency":"USD"},
-        "evaluated_amount":"6.0000000000001","amount_threshold":"<i>"}}"#,
-    );
-    assert!(page.contains("6.0000000000001\u{a0}USD") && page.contains("&lt;i&gt; USD"));
-    assert_eq!(page.matches("<script").count(), 1);
-    assert!(page.contains("/subscriptions/%3Cb%3E%2F..%2Fx"));
-}
-
-#[test]
-fn a_message_of_groups_says_which_ones_fired() {
-    let page = message_page(
-        r#"{"type":"subscription.grouped_cost_exceeded","subscription":{"id":"sub-1"},
-        "properties":{"alert_configuration":{"id":"alert-1","type":"cost_exceeded","currency":"USD"},
-        "grouping_keys":["team","region"],"groups":[
-        {"group_values":["ml","<b>"],"amount_threshold":"5","evaluated_amount":"6.10"},
-        {"group_values":["web",""],"amount_threshold":"5","evaluated_amount":"7"}]}}"#,
-    );
-    for text in [
-        "Why it fired",
-        "team ml, region &lt;b&gt;",
-        "team web, region empty",
-        "6.10\u{a0}USD",
-        "7.00\u{a0}USD",
-        "5.00\u{a0}USD",
-    ] {
-        assert!(page.contains(text), "{text}: {page}");
-    }
-    let page = message_page(
-        r#"{"type":"subscription.alert_disabled","subscription":{"id":"sub-1"},
-        "properties":{"alert_configuration":{"id":"alert-1","type":"cost_exceeded","currency":"USD"},
-        "cardinality":1001,"cardinality_limit":1000,"reason":"system_cardinality_limit"}}"#,
-    );
-    assert!(page.contains("Why it is disabled") && page.contains(">1001<"), "{page}");
-}
-
-#[test]
-fn an_alert_on_groups_is_shown_and_its_message_that_waits() {
+fn an_alert_on_groups_is_shown_and_which_ones_fired() {
     let desk = Desk::new();
     let (customer, subscription) = desk.customer("Tokens");
     let key = |text| PropertyName::parse(text).unwrap();
@@ -248,18 +194,63 @@ fn an_alert_on_groups_is_shown_and_its_message_that_waits() {
         assert!(page.contains(text), "{text}: {page}");
     }
     desk.event("event-2", customer, 100);
-    let all = PageRequest::first_of_messages(100).unwrap();
-    let waiting = block_on(desk.account.list_messages(&all)).unwrap().data;
+    desk.event_of("event-3", customer, 710, [("team", "ml"), ("region", "<b>")]);
     let kind = "subscription.grouped_cost_exceeded";
-    let message = waiting.iter().find(|of| of.message_type() == kind).unwrap();
-    let page = desk.get(&format!("/a/acme/messages/{}", message.id), Some(&session)).body;
-    for text in ["team empty, region empty", "6.00\u{a0}USD", "7.00\u{a0}USD"] {
-        assert!(page.contains(text), "{text}: {page}");
+    let fired = waiting(&desk).into_iter().filter(|of| of.message_type() == kind);
+    for (message, texts) in fired.zip([
+        ["team empty, region empty", "6.00\u{a0}USD", "7.00\u{a0}USD"],
+        ["team ml, region &lt;b&gt;", "Nothing yet", "7.10\u{a0}USD"],
+    ]) {
+        for page in before_and_after_it_is_sent(&desk, message.id) {
+            for text in texts {
+                assert!(page.contains(text), "{text}: {page}");
+            }
+        }
     }
 }
 
 #[test]
-fn a_message_that_waits_says_what_was_before() {
+fn an_alert_on_too_many_groups_says_that_it_is_disabled() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    let (team, usd) = (PropertyName::parse("team").unwrap(), PricingUnit::parse("USD").unwrap());
+    let at = Thresholds::new([Decimal::from(7)]).unwrap();
+    let new = NewAlert::grouped_cost_exceeded([team], usd, at);
+    block_on(desk.account.create_subscription_alert(subscription, new).into_future()).unwrap();
+    for number in 0..limits::WATCHED_GROUPS {
+        let team = number.to_string();
+        desk.event_of(&format!("event of {team}"), customer, 1, [("team", team.as_str())]);
+    }
+    let kind = "subscription.alert_disabled";
+    let message = waiting(&desk).into_iter().find(|of| of.message_type() == kind).unwrap();
+    for page in before_and_after_it_is_sent(&desk, message.id) {
+        assert!(page.contains("Why it is disabled") && page.contains(">1001<"), "{page}");
+    }
+}
+
+/// The messages that wait.
+fn waiting(desk: &Desk) -> Vec<Message> {
+    let page = PageRequest::first_of_messages(100).unwrap();
+    block_on(desk.account.list_messages(&page)).unwrap().data
+}
+
+/// The page of a message that waits, and the same once it is to be sent: both say why an alert has fired.
+fn before_and_after_it_is_sent(desk: &Desk, message: MessageId) -> [String; 2] {
+    let session = desk.session_of(Role::Read);
+    let page = || desk.get(&format!("/a/acme/messages/{message}"), Some(&session)).body;
+    let before = page();
+    while block_on(desk.billing.fan_out_messages(&Same("{}"), 100)).unwrap().more {}
+    let after = page();
+    let why = |page: &str| {
+        let why = page.split_once("<section aria-labelledby=\"why-title\">");
+        why.map(|(_, rest)| rest.split("</section>").next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(why(&before), why(&after));
+    [before, after]
+}
+
+#[test]
+fn a_message_of_an_alert_says_what_was_before_and_what_caused_it() {
     let desk = Desk::new();
     let (customer, subscription) = desk.customer("Tokens");
     let at = Thresholds::new([Decimal::parse("6.5").unwrap()]).unwrap();
@@ -267,29 +258,31 @@ fn a_message_that_waits_says_what_was_before() {
     block_on(desk.account.create_subscription_alert(subscription, spend).into_future()).unwrap();
     desk.event("event-2", customer, 51);
     let session = desk.session_of(Role::Read);
-    let page = PageRequest::first_of_messages(100).unwrap();
-    let waiting = block_on(desk.account.list_messages(&page)).unwrap().data;
+    let waiting = waiting(&desk);
     let overview = desk.get("/a/acme", Some(&session)).body;
+    assert!(overview.contains(&format!("<dd>{}", waiting.len())), "{overview}");
     let mut alerts = 0;
     for message in waiting {
         let path = format!("/console/a/acme/messages/{}", message.id);
         assert!(overview.contains(&path));
-        let page = desk.get(&path, Some(&session)).body;
+        let pages = before_and_after_it_is_sent(&desk, message.id);
         let figures = match message.message_type() {
             "subscription.cost_exceeded" => ["Nothing yet", "6.00\u{a0}USD", "5.00\u{a0}USD"],
             "subscription.spend_exceeded" => ["6.00\u{a0}USD", "6.51\u{a0}USD", "6.50\u{a0}USD"],
             "subscription.usage_exceeded" => ["Nothing yet", ">600<", ">5<"],
             _ => {
-                assert!(!page.contains("Why it fired"));
+                assert!(!pages.concat().contains("Why it fired"));
                 continue;
             }
         };
         alerts += 1;
-        for text in figures {
-            assert!(page.contains(text), "{text}: {page}");
+        for page in pages {
+            for text in figures {
+                assert!(page.contains(text), "{text}: {page}");
+            }
+            assert!(page.contains(&format!("/subscriptions/{subscription}#alert-")));
+            assert!(page.contains("/a/acme/events?ids=event-"));
         }
-        assert!(page.contains(&format!("/subscriptions/{subscription}#alert-")));
-        assert!(page.contains("/a/acme/events?ids=event-"));
     }
     assert_eq!(alerts, 3);
     let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
@@ -302,7 +295,7 @@ fn an_endpoint_that_is_disabled_says_why() {
     let admin = desk.session_of(Role::Admin);
     desk.post("/a/acme/webhooks", Some(&admin), &[("url", ADDRESS)]);
     desk.customer("Tokens");
-    while block_on(desk.billing.fan_out_messages(&Fired("{}"), 100)).unwrap().more {}
+    while block_on(desk.billing.fan_out_messages(&Same("{}"), 100)).unwrap().more {}
     let lease = block_on(desk.billing.take_endpoint()).unwrap().unwrap();
     let waiting = desk.billing.waiting_deliveries(&lease, 1);
     let delivery = block_on(waiting).unwrap().deliveries[0];

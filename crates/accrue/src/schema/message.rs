@@ -53,6 +53,9 @@ impl MessageEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageBody {
     pub(crate) text: String,
+    /// What an alert has told, beside the first part: the text has no place for what was before, and what caused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) told: Option<Body>,
 }
 
 /// When a message is to be sent to an endpoint.

@@ -69,6 +69,23 @@ impl Body {
         }
     }
 
+    /// Tells whether an alert says it: that it has fired, or is disabled.
+    #[must_use]
+    pub const fn is_of_alert(&self) -> bool {
+        matches!(
+            self,
+            Self::UsageExceeded(_)
+                | Self::CostExceeded(_)
+                | Self::SpendExceeded(_)
+                | Self::GroupedCostExceeded(_)
+                | Self::LicenseBalanceThresholdReached(_)
+                | Self::AlertDisabled(_)
+                | Self::CreditBalanceDepleted(_)
+                | Self::CreditBalanceDropped(_)
+                | Self::CreditBalanceRecovered(_)
+        )
+    }
+
     /// Returns the invoice that it is about.
     #[must_use]
     pub const fn invoice_id(&self) -> Option<InvoiceId> {

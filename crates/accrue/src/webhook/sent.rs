@@ -1,7 +1,7 @@
 //! Messages that endpoints are sent, as they are listed (subscriptions 10.2).
 
-use super::{Delivery, EventType};
-use crate::{InstantRange, MessageId, Timestamp};
+use super::{Body, Delivery, EventType};
+use crate::{CustomerId, InstantRange, MessageId, Timestamp};
 
 /// A message that endpoints are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ use crate::{InstantRange, MessageId, Timestamp};
 pub struct SentMessage {
     /// Its id.
     pub id: MessageId,
+    /// Customer that it is about, where it is one.
+    pub customer_id: Option<CustomerId>,
     /// Its type.
     pub message_type: String,
     /// Instant at which it came up.
@@ -17,6 +19,9 @@ pub struct SentMessage {
     pub is_delivered: bool,
     /// Its body in expanded style, where that was asked for.
     pub payload: Option<String>,
+    /// What an alert has told, where it is a message of one and the payload was asked for: what is sent
+    /// says neither the value before, nor what caused it.
+    pub body: Option<Body>,
     /// Where it stands with each endpoint that it was meant for.
     pub deliveries: Vec<Delivery>,
 }

@@ -281,10 +281,11 @@ async fn take_one(
     let told_at = told_at.unwrap_or(created_at);
     let wanted = endpoints.iter().filter(|of| of.wants(message_type, told_at));
     let wanted: Vec<_> = wanted.collect();
+    let told = Some(&entry.body).filter(|body| body.is_of_alert()).cloned();
     let expanded_parts =
-        sent_messages::put_body(tx, id, PayloadStyle::Expanded, &rendered.expanded)?;
+        sent_messages::put_body(tx, id, PayloadStyle::Expanded, &rendered.expanded, told)?;
     let standard_parts = match &rendered.standard {
-        Some(text) => sent_messages::put_body(tx, id, PayloadStyle::Standard, text)?,
+        Some(text) => sent_messages::put_body(tx, id, PayloadStyle::Standard, text, None)?,
         None => 0,
     };
     let kept = Duration::from_secs(limits::MESSAGE_DAYS.saturating_mul(24 * 60 * 60));

@@ -114,12 +114,15 @@ async fn shown(
     let mut found = tx.peek(&slots.collect::<Vec<_>>()).await?.into_iter();
     let show = |of: MessageEntry| {
         let deliveries = found.by_ref().take(of.endpoints.len()).flatten().collect();
+        let (payload, body) = bodies.next().map(|of| (of.text.to_string(), of.told)).unzip();
         SentMessage {
             id: of.id,
+            customer_id: of.place.queue.customer_id(),
             is_delivered: of.is_delivered(),
             message_type: of.message_type,
             created_at: of.created_at,
-            payload: bodies.next().map(|body| body.to_string()),
+            payload,
+            body: body.flatten(),
             deliveries,
         }
     };

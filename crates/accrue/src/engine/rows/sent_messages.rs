@@ -7,8 +7,14 @@ use crate::{
     engine::kernel::Transaction,
     limits,
     schema::{self, MessageBody, MessageEntry, MessageExpiry, Nothing},
-    webhook::PayloadStyle,
+    webhook::{Body, PayloadStyle},
 };
+
+/// A body as it is sent, and what an alert has told in it.
+pub(in crate::engine) struct SentBody {
+    pub(in crate::engine) text: Arc<str>,
+    pub(in crate::engine) told: Option<Body>,
+}
 
 /// Splits a body into what fits rows.
 fn parts(mut text: &str) -> Vec<&str> {
@@ -25,16 +31,17 @@ fn parts(mut text: &str) -> Vec<&str> {
     parts
 }
 
-/// Writes a body, and returns the number of its parts.
+/// Writes a body, with what an alert has told, and returns the number of its parts.
 pub(in crate::engine) fn put_body(
     tx: &mut Transaction<'_>,
     id: MessageId,
     style: PayloadStyle,
     text: &str,
+    mut told: Option<Body>,
 ) -> Result<u16, Error> {
     let mut count = 0_u16;
     for text in parts(text) {
-        let body = MessageBody { text: text.to_owned() };
+        let body = MessageBody { text: text.to_owned(), told: told.take() };
         tx.put(&schema::message_body(tx.account, id, style, count), &body)?;
         count = count.saturating_add(1);
     }
@@ -45,7 +52,7 @@ pub(in crate::engine) fn put_body(
 pub(in crate::engine) async fn bodies(
     tx: &Transaction<'_>,
     wanted: &[(&MessageEntry, PayloadStyle)],
-) -> Result<Vec<Arc<str>>, Error> {
+) -> Result<Vec<SentBody>, Error> {
     let in_style = |(entry, style): &(&MessageEntry, PayloadStyle)| match style {
         PayloadStyle::Standard if entry.standard_parts > 0 => (*style, entry.standard_parts),
         _ => (PayloadStyle::Expanded, entry.expanded_parts),
@@ -57,9 +64,13 @@ pub(in crate::engine) async fn bodies(
     });
     let mut found = tx.peek(&slots.collect::<Vec<_>>()).await?.into_iter();
     let whole = |of: &(&MessageEntry, PayloadStyle)| {
-        let parts = found.by_ref().take(usize::from(in_style(of).1));
-        let text: Option<String> = parts.map(|part| part.map(|part| part.text)).collect();
-        text.map(Arc::from).ok_or_else(|| Error::corrupt("a message has no body"))
+        let (mut text, mut told) = (String::new(), None);
+        for part in found.by_ref().take(usize::from(in_style(of).1)) {
+            let part = part.ok_or_else(|| Error::corrupt("a message has no body"))?;
+            text.push_str(&part.text);
+            told = told.or(part.told);
+        }
+        Ok(SentBody { text: text.into(), told })
     };
     wanted.iter().map(whole).collect()
 }
