@@ -18,5 +18,6 @@ mod keys;
 mod licenses;
 mod pages;
 mod people;
+mod stock;
 mod support;
 mod webhooks;

@@ -17,6 +17,7 @@ use accrue::{
     store::MemoryStore,
     subscription::NewSubscription,
     usage::Event,
+    webhook::{Reach, WebhookKey},
 };
 use accrue_console::{Console, People};
 use bytes::Bytes;
@@ -26,6 +27,7 @@ pub(crate) use pollster::block_on;
 
 pub(crate) const NOON: &str = "2026-03-10T12:00:00Z";
 pub(crate) const COOKIE: &str = "__Host-accrue-session";
+pub(crate) const ADDRESS: &str = "https://hooks.example.com/billing";
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
 pub(crate) struct Desk {
@@ -78,6 +80,16 @@ impl Desk {
         let console = Console::builder(billing.clone(), people).base_path("/console/").build();
         let account = billing.account(AccountId::parse("acme").unwrap());
         Self { clock, billing, account, console }
+    }
+
+    /// The same, where endpoints of webhooks are added too.
+    pub(crate) fn with_webhooks() -> Self {
+        let mut desk = Self::new();
+        let people = People::new(&desk.billing, SeededEntropy::new(2));
+        let key = WebhookKey::new(&[7; 32]).unwrap();
+        let console = Console::builder(desk.billing.clone(), people).base_path("console");
+        desk.console = console.webhooks(key, Reach::public()).build();
+        desk
     }
 
     /// The first person, by the link that the host prints.
@@ -192,6 +204,11 @@ impl Desk {
         block_on(account.create_ledger_entry(customer.id, five).into_future()).unwrap();
         self.event("event-1", customer.id, 600);
         (customer.id, subscription.id)
+    }
+
+    /// A customer that is not there yet.
+    pub(crate) fn another(&self, called: &str) -> NewCustomer {
+        NewCustomer::new(name(called), email("another@example.com"))
     }
 
     /// Tokens that a customer uses now.

@@ -1,34 +1,25 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    Account, Decimal, Error, MessageId, PageRequest, PayloadRenderer, PricingUnit, PropertyName,
+    Decimal, MessageId, PageRequest, PricingUnit, PropertyName,
     alert::{NewAlert, ThresholdOverride, Thresholds},
     limits,
     person::Role,
     webhook::{
-        Answer, AttemptReport, DeliveryOrder, Endpoint, EndpointUrl, EventTypes, Message,
-        PayloadStyle, Reach, Schedule, SentMessageFilter, WebhookKey,
+        Answer, AttemptReport, DeliveryOrder, Endpoint, EndpointUrl, EventTypes, Message, Reach,
+        Schedule, SentMessageFilter, WebhookKey,
     },
 };
-use accrue_console::{Console, People};
 use http::StatusCode;
 
-use crate::support::{Desk, block_on};
-
-const ADDRESS: &str = "https://hooks.example.com/billing";
-
-fn desk() -> Desk {
-    let mut desk = Desk::new();
-    let people = People::new(&desk.billing, accrue::SeededEntropy::new(2));
-    let key = WebhookKey::new(&[7; 32]).unwrap();
-    let console = Console::builder(desk.billing.clone(), people).base_path("console");
-    desk.console = console.webhooks(key, Reach::public()).build();
-    desk
-}
+use crate::{
+    stock::Same,
+    support::{ADDRESS, Desk, block_on},
+};
 
 #[test]
 fn an_endpoint_is_added_and_its_secret_is_shown_once() {
-    let desk = desk();
+    let desk = Desk::with_webhooks();
     let [operate, admin] = [Role::Operate, Role::Admin].map(|role| desk.session_of(role));
     let path = "/a/acme/webhooks";
     let forbidden = desk.post(path, Some(&operate), &[("url", ADDRESS)]);
@@ -68,7 +59,7 @@ fn added(desk: &Desk, session: &str) -> (String, impl Fn() -> Option<Endpoint>) 
 
 #[test]
 fn an_endpoint_is_changed_where_what_is_typed_can_be_read() {
-    let desk = desk();
+    let desk = Desk::with_webhooks();
     let [operate, admin] = [Role::Operate, Role::Admin].map(|role| desk.session_of(role));
     let (path, read) = added(&desk, &admin);
     let form = |url, types, order| [("url", url), ("types", types), ("order", order)];
@@ -100,7 +91,7 @@ fn an_endpoint_is_changed_where_what_is_typed_can_be_read() {
 
 #[test]
 fn a_secret_is_rotated_with_an_overlap_and_shown_once() {
-    let desk = desk();
+    let desk = Desk::with_webhooks();
     let [operate, admin] = [Role::Operate, Role::Admin].map(|role| desk.session_of(role));
     let (path, read) = added(&desk, &admin);
     let rotate = format!("{path}/rotate");
@@ -125,7 +116,7 @@ fn a_secret_is_rotated_with_an_overlap_and_shown_once() {
 
 #[test]
 fn an_endpoint_is_deleted() {
-    let desk = desk();
+    let desk = Desk::with_webhooks();
     let [read_only, operate, admin] =
         [Role::Read, Role::Operate, Role::Admin].map(|role| desk.session_of(role));
     let (path, read) = added(&desk, &admin);
@@ -149,16 +140,6 @@ fn without_a_key_of_the_host_none_is_added() {
     assert!(!desk.get("/a/acme/webhooks", Some(&admin)).body.contains("Add an endpoint"));
     let refused = desk.post("/a/acme/webhooks", Some(&admin), &[("url", ADDRESS)]);
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
-}
-
-/// Writes the same body for every message.
-struct Same(&'static str);
-
-#[async_trait::async_trait]
-impl PayloadRenderer for Same {
-    async fn render(&self, _: &Account, _: &Message, _: PayloadStyle) -> Result<String, Error> {
-        Ok(self.0.to_owned())
-    }
 }
 
 /// The page of the first message whose body is a text.
@@ -291,7 +272,7 @@ fn a_message_of_an_alert_says_what_was_before_and_what_caused_it() {
 
 #[test]
 fn an_endpoint_that_is_disabled_says_why() {
-    let desk = desk();
+    let desk = Desk::with_webhooks();
     let admin = desk.session_of(Role::Admin);
     desk.post("/a/acme/webhooks", Some(&admin), &[("url", ADDRESS)]);
     desk.customer("Tokens");
