@@ -1,11 +1,19 @@
 //! Every page opens for each role, and shows what there is.
 
-use accrue::person::Role;
+use std::time::Duration;
+
+use accrue::{
+    Currency, Decimal,
+    person::Role,
+    plan::NewPlan,
+    price::{Cadence, Charge, NewPrice},
+    subscription::NewSubscription,
+};
 use http::StatusCode;
 
 use crate::{
     stock::{Route, Stock},
-    support::Desk,
+    support::{Desk, block_on, name},
 };
 
 #[test]
@@ -110,6 +118,70 @@ fn a_subscription_is_shown_with_figures_and_thresholds() {
     );
     let found = desk.get("/a/acme/events?ids=event-1", Some(&session)).body;
     assert!(found.contains("Counts") && found.contains("tokens"));
+}
+
+#[test]
+fn an_earlier_billing_period_is_shown() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    desk.clock.advance(Duration::from_secs(40 * 24 * 60 * 60));
+    desk.event("event-2", customer, 1_250);
+    let session = desk.session_of(Role::Read);
+    let path = format!("/a/acme/subscriptions/{subscription}");
+    let now = desk.get(&path, Some(&session)).body;
+    assert!(now.contains("Cost of this billing period") && now.contains("12.50\u{a0}USD"));
+    assert!(!now.contains("6.00\u{a0}USD"));
+    let choice =
+        "<option value=\"2026-03-10T00:00:00.000000Z\">from 2026-03-10 to 2026-03-31</option>";
+    assert!(now.contains(choice), "{now}");
+    let query = "?period=2026-03-10T00:00:00.000000Z&group=region";
+    let before = desk.get(&format!("{path}{query}"), Some(&session)).body;
+    for text in [
+        "Cost of the billing period from 2026-03-10 to 2026-03-31",
+        "Usage of the billing period from 2026-03-10 to 2026-03-31",
+        "6.00\u{a0}USD",
+        "Tokens, region (none)",
+        "type=\"hidden\" name=\"period\" value=\"2026-03-10T00:00:00.000000Z\"",
+        "type=\"hidden\" name=\"group\" value=\"region\"",
+    ] {
+        assert!(before.contains(text), "{text}: {before}");
+    }
+    assert!(!before.contains("12.50\u{a0}USD"));
+}
+
+#[test]
+fn the_cost_of_each_price_is_drawn_where_there_are_several() {
+    let desk = Desk::new();
+    let (customer, subscription) = desk.customer("Tokens");
+    let session = desk.session_of(Role::Read);
+    let path = format!("/a/acme/subscriptions/{subscription}");
+    assert!(!desk.get(&path, Some(&session)).body.contains("plot-price-"), "there is one");
+    let usd = Currency::parse("USD").unwrap();
+    let of = block_on(desk.account.fetch_subscription(subscription)).unwrap();
+    let plan = block_on(desk.account.fetch_plan(of.plan_id.unwrap())).unwrap();
+    let version = block_on(desk.account.fetch_plan_version(plan.id, plan.version)).unwrap();
+    let mut new = NewPlan::new(name("Team"), usd);
+    let tokens = version.prices[0].clone();
+    let Charge::Usage { metric_id, model } = tokens.charge else { panic!("it charges usage") };
+    let price =
+        |called| NewPrice::builder(name(called), tokens.item_id).billed(Cadence::Monthly, usd);
+    let seats = price("Seats").fee_in_advance(Decimal::from(21));
+    new.prices = vec![price("Words").usage(metric_id, model).into(), seats.into()];
+    let plan = block_on(desk.account.create_plan(new).into_future()).unwrap();
+    let new = NewSubscription::new(customer, plan.id);
+    let subscription = block_on(desk.account.create_subscription(new).into_future()).unwrap();
+    let page = desk.get(&format!("/a/acme/subscriptions/{}", subscription.id), Some(&session)).body;
+    for text in ["Cost of Words so far", "Cost of Seats so far", "plot-price-1"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
+    for text in [
+        "Cost of Subscription to Pro so far",
+        "Cost of Subscription to Team so far",
+        "20.90\u{a0}USD",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
 }
 
 #[test]
