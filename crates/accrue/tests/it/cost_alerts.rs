@@ -4,7 +4,7 @@ use accrue::{
     account::Configuration,
     alert::{Cause, Condition},
     price::{Adjustments, Cadence, Cycle},
-    webhook::Body,
+    webhook::{Body, SentMessage, SentMessageFilter},
 };
 
 use crate::support::{
@@ -333,4 +333,26 @@ fn an_event_of_a_period_before_the_previous_one_fires_nothing() {
     use_at("previous", "2026-03-18T13:00:00Z");
     use_at("current", "2026-03-20T10:00:00Z");
     assert_eq!(priced.told().len(), 2);
+}
+
+#[test]
+fn subscriptions_10_2_what_an_alert_has_told_is_kept_with_its_message() {
+    let priced = metered();
+    priced.alert(cost_alert(&["100"]));
+    priced.use_now("a", "99.5");
+    priced.use_now("b", "0.5");
+    let fixture = &priced.fixture;
+    let kind = "subscription.cost_exceeded";
+    let told = fixture.waiting(1_000).into_iter().find(|of| of.message_type() == kind).unwrap();
+    fixture.fan_out();
+    let sent = fixture.sent();
+    let is_told = |of: &&SentMessage| of.message_type == kind;
+    let of = sent.iter().find(is_told).unwrap();
+    assert_eq!((of.id, of.body.as_ref()), (told.id, Some(&told.body)));
+    assert_eq!(of.customer_id, Some(priced.subscription.customer_id));
+    // Of other messages there is only what was sent.
+    assert!(sent.iter().filter(|of| !is_told(of)).all(|of| of.body.is_none()));
+    assert!(sent.len() > 1);
+    let without = SentMessageFilter { without_payload: true, ..SentMessageFilter::default() };
+    assert!(fixture.sent_by(&without).iter().all(|of| of.body.is_none()));
 }
