@@ -43,7 +43,9 @@ for (const frame of document.querySelectorAll("[data-drag]")) {
     const value = low + ((within - bottom) / (top - bottom)) * (high - low);
     for (const end of ["y1", "y2"]) line.setAttribute(end, String(within));
     line.setAttribute("visibility", "visible");
-    field.value = String(Number(value.toFixed(places)));
+    // Of several it is the last: the others stay.
+    const others = field.value.slice(0, field.value.lastIndexOf(",") + 1);
+    field.value = [others, String(Number(value.toFixed(places)))].join(others ? " " : "");
   };
   plot.classList.add("drags");
   plot.addEventListener("pointerdown", (event) => {

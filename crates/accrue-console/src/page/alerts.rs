@@ -137,7 +137,7 @@ async fn draft(visit: &Visit, typed: &Fields, mut faults: Faults) -> Result<Mark
                 (form.field(&Field {
                     name: "thresholds",
                     label: "Thresholds",
-                    hint: "One or several, with commas between them. The line in the plot can be dragged too.",
+                    hint: "One or several, with commas between them. The line in the plot can be dragged too, and is the last of them.",
                     control: Control::Text("text", "off"),
                 }))
                 button type="submit" { "See when it would have fired" }
