@@ -12,7 +12,7 @@ use std::{
 use accrue::{
     Account, Billing, Error, ManualClock, PayloadRenderer, SeededEntropy, limits,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
-    webhook::{EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach},
+    webhook::{DeliveryStatus, EndpointUrl, Message, NewEndpoint, PayloadStyle, Reach, Schedule},
 };
 use accrue_webhooks::{TokioTimer, Worker, WorkerOptions};
 
@@ -245,6 +245,35 @@ async fn webhooks_one_that_fails_is_sent_the_same_bytes_until_it_is_given_up() {
     assert_eq!(received.len(), 8);
     assert!(received.iter().all(|of| *of == received[0]));
     assert_eq!(worker.counters().failed_attempts(), 8);
+}
+
+#[tokio::test]
+async fn webhooks_retries_go_on_for_three_days_where_the_schedule_says_so() {
+    let host = Host::new();
+    host.endpoint("fails").await;
+    let begun = host.account.billing().now();
+    host.customer("ada").await;
+    let hours = [1, 2, 4, 8, 12, 20, 25];
+    let delays = hours.map(|hours| Duration::from_secs(hours * 60 * 60));
+    assert_eq!(delays.iter().sum::<Duration>(), limits::DELIVERY_TIME, "three days");
+    let schedule = Schedule::new(delays).unwrap();
+    let worker = host.worker_with(2, WorkerOptions { schedule, ..WorkerOptions::default() });
+    worker.deliver_due().await.unwrap();
+    host.deliver_until(&worker, begun.saturating_add(Duration::from_secs(10 * 24 * 60 * 60))).await;
+    let (all, page) = Default::default();
+    let sent = host.account.list_sent_messages(&all, &page).await.unwrap().data;
+    let delivery = sent.iter().find_map(|of| of.deliveries.first()).unwrap();
+    assert_eq!(delivery.status, DeliveryStatus::GivenUp);
+    let at: Vec<_> = delivery.attempts.iter().map(|of| of.at).collect();
+    assert_eq!(at.len(), 8);
+    for (pair, delay) in at.windows(2).zip(delays) {
+        let waited =
+            Duration::from_micros((pair[1].micros() - pair[0].micros()).try_into().unwrap());
+        // A jitter of a tenth.
+        assert!(waited >= delay.mul_f64(0.95) && waited <= delay.mul_f64(1.05), "{waited:?}");
+    }
+    let received = host.endpoints.received();
+    assert!(received.iter().all(|of| *of == received[0]), "the same bytes each time");
 }
 
 /// It is woken by the commit: it looks for others' once an hour.
