@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 PROGRAM="$(realpath "$1")"
-readonly PROGRAM work="${CARGO_TARGET_DIR:-target}/console"
+ROUTES="$(realpath crates/accrue-console/src/route.rs)"
+readonly PROGRAM ROUTES work="${CARGO_TARGET_DIR:-target}/console"
 if [[ ! -x "${CHROMIUM:-/usr/bin/chromium}" ]]; then
   as_root=()
   [[ "$(id -u)" == 0 ]] || as_root=(sudo)
@@ -29,4 +30,4 @@ done
 url="$(sed -n 's/^listening on //p' "$work/out")"
 pictures="${ACCRUE_PICTURES:+$(realpath -m "$ACCRUE_PICTURES")}"
 cd "$work"
-ACCRUE_URL="$url" ACCRUE_CONSOLE="$link" ACCRUE_PICTURES="$pictures" node --test console.test.mjs
+ACCRUE_URL="$url" ACCRUE_CONSOLE="$link" ACCRUE_PICTURES="$pictures" ACCRUE_ROUTES="$ROUTES" node --test console.test.mjs
