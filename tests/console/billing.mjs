@@ -13,7 +13,8 @@ test('an invoice is issued, and made void', async () => {
   const work = pictures ? 'Consulting' : 'Work <b>';
   const draft = (quantity) => {
     const line = {
-      name: work, item_id: made.item, start_date: today, end_date: today, quantity, model_type: 'unit', unit_config: { unit_amount: '4.25' },
+      name: work, item_id: made.item, start_date: today, end_date: today, quantity, model_type: 'unit',
+      unit_config: { unit_amount: '4.25' },
     };
     const invoice_date = new Date(Date.now() - 60_000).toISOString();
     return create('/invoices', {
