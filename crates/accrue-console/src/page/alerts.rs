@@ -274,7 +274,7 @@ fn past(of: &Watched, thresholds: &[Decimal], period: Option<Timeframe>) -> Mark
             tr {
                 th.number scope="row" { (grouped(threshold)) }
                 @match fired(threshold) {
-                    Some(at) => { td { (chip(Standing::Bad, "Would have fired")) } td { (time::day(at)) } }
+                    Some(at) => { td { (chip(Standing::Bad, "Would have fired")) } td { (time::date(at)) } }
                     None => { td { (chip(Standing::Good, "Would not have fired")) } td { "–" } }
                 }
             }

@@ -74,7 +74,7 @@ fn row(visit: &Visit, entry: &AuditEntry) -> Markup {
                 }
             }
             td { code { (entry.operation) } }
-            td { (entry.subject.as_deref().unwrap_or("–")) }
+            td.id { (entry.subject.as_deref().unwrap_or("–")) }
             td {
                 @match &entry.account {
                     Some(account) => { a href=(by("account", account)) { (account) } }

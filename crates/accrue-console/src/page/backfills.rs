@@ -1,7 +1,7 @@
 //! Backfills of an account: created, looked at before they are closed, closed and reverted.
 
 use accrue::{
-    BackfillId, CustomerId, ExternalId, IdOr, Timeframe,
+    BackfillId, CustomerId, ExternalId, IdOr, Timeframe, Timestamp,
     backfill::{Backfill, BackfillFilter, BackfillStatus, NewBackfill},
     person::Role,
 };
@@ -104,8 +104,16 @@ fn read(typed: &Fields, faults: &mut Faults) -> Option<NewBackfill> {
     faults.is_empty().then_some(new)
 }
 
-fn standing(backfill: &Backfill) -> Markup {
+/// Tells whether it was closed, and is about to count.
+fn is_closing(backfill: &Backfill, now: Timestamp) -> bool {
+    backfill.status == BackfillStatus::Pending && backfill.close_time.is_some_and(|at| at <= now)
+}
+
+fn standing(backfill: &Backfill, now: Timestamp) -> Markup {
     match backfill.status {
+        BackfillStatus::Pending if is_closing(backfill, now) => {
+            chip(Standing::Wait, "Closed, about to count")
+        }
         BackfillStatus::Pending => chip(Standing::Wait, "Open"),
         BackfillStatus::Reflected => chip(Standing::Good, "Closed"),
         BackfillStatus::PendingRevert => chip(Standing::Wait, "Being reverted"),
@@ -114,13 +122,14 @@ fn standing(backfill: &Backfill) -> Markup {
 }
 
 async fn list(visit: &Visit, typed: &Fields, faults: &Faults) -> Result<Markup, Failure> {
-    let page =
-        visit.account()?.list_backfills(&BackfillFilter::default(), &visit.page_of(50)?).await?;
+    let account = visit.account()?;
+    let now = account.billing().now();
+    let page = account.list_backfills(&BackfillFilter::default(), &visit.page_of(50)?).await?;
     let rows = html! {
         @for of in &page.data {
             tr {
                 th scope="row" { a href=(visit.in_account(&["backfills", &of.id.to_string()])) { (time::instant(of.timeframe.start())) " to " (time::instant(of.timeframe.end())) } }
-                td { (standing(of)) }
+                td { (standing(of, now)) }
                 td.number { (count(of.events_ingested)) }
                 td { (time::instant(of.created_at)) }
             }
@@ -159,7 +168,10 @@ async fn shown(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
     let account = visit.account()?;
     let id: BackfillId = visit.id("backfill")?;
     let backfill = account.fetch_backfill(id).await?;
+    let now = account.billing().now();
+    let is_closing = is_closing(&backfill, now);
     let (call, action, text) = match backfill.status {
+        BackfillStatus::Pending if is_closing => (None, "", ""),
         BackfillStatus::Pending => {
             (Some(account.close_backfill(id)), "close", "Close the backfill")
         }
@@ -181,7 +193,7 @@ async fn shown(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
     let content = html! {
         (form.summary())
         (facts(&[
-            ("Status", standing(&backfill)),
+            ("Status", standing(&backfill, now)),
             ("From (UTC)", time::instant(backfill.timeframe.start())),
             ("To (UTC)", time::instant(backfill.timeframe.end())),
             ("Events", html! { (count(backfill.events_ingested)) }),
@@ -195,7 +207,7 @@ async fn shown(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
             ("Closes by itself (UTC)", time::maybe(backfill.close_time)),
             ("Id", html! { span.id { (backfill.id) } }),
         ]))
-        @if backfill.status == BackfillStatus::Pending {
+        @if backfill.status == BackfillStatus::Pending && !is_closing {
             p.note { "A program sends its events over the API, to " code { "/v1/ingest?backfill_id=" (backfill.id) } "." }
         }
         @match &preview {
@@ -221,7 +233,7 @@ fn changes(visit: &Visit, action: &str, preview: &accrue::Preview<Backfill>) -> 
             @let customer = of.customer_id.to_string();
             tr {
                 th scope="row" { a href=(visit.in_account(&["customers", &customer])) { (customer) } }
-                td { (time::day(of.timeframe.start())) " to " (time::day(of.timeframe.end())) }
+                td { (time::date(of.timeframe.start())) " to " (time::date(of.timeframe.end())) }
                 td.number { (money(&of.cost_before, &of.currency)) }
                 td.number { (money(&of.cost_after, &of.currency)) }
             }

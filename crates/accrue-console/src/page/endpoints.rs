@@ -299,7 +299,7 @@ fn rotate_form(visit: &Visit, endpoint: &Endpoint, refused: Option<(&str, &Fault
                 (form.field(&Field {
                     name: "overlap",
                     label: "Requests are signed with the present secret too for",
-                    hint: "So that the receiver can take the new one without a pause.",
+                    hint: "So that a receiver that verifies webhook-signature can take the new one without a pause: it has both signatures then. X-Orb-Signature has that of the present secret alone until the time is over.",
                     control: Control::Choice(&keys::OVERLAPS),
                 }))
                 button.primary type="submit" { "Rotate the secret" }

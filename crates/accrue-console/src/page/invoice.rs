@@ -175,7 +175,7 @@ fn line_rows(line: &InvoiceLine, unit: &PricingUnit) -> Markup {
     html! {
         tr {
             th scope="row" { (line.name) }
-            td { (time::day(line.period.start())) " to " (time::day(line.period.end())) }
+            td { (time::date(line.period.start())) " to " (time::date(line.period.end())) }
             td.number { (grouped(&line.quantity)) }
             td.number { (money(&line.subtotal, own)) }
         }

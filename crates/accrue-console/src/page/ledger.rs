@@ -13,7 +13,7 @@ use crate::{
     answer::{Answer, Failure},
     view::{
         layout::{self, Head, Section},
-        number::{grouped, money},
+        number::money,
         part::{
             Column::{Number, Text},
             Standing, chip, empty, figure, next, table,
@@ -151,7 +151,7 @@ fn entry_table(visit: &Visit, entries: &[LedgerEntry], unit: &PricingUnit) -> Ma
                     }
                 }
                 td.number { (money(of.moved(), unit)) }
-                td.number { (grouped(&of.ending_balance)) }
+                td.number { (money(&of.ending_balance, unit)) }
                 td.id { (of.credit_block.id) }
                 td {
                     (of.description.as_deref().unwrap_or_default())

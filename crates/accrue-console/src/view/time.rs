@@ -32,6 +32,12 @@ pub(crate) fn day(at: Timestamp) -> String {
     short(&at.to_string(), 10)
 }
 
+/// Shows the day of an instant in UTC.
+pub(crate) fn date(at: Timestamp) -> Markup {
+    let day = day(at);
+    html! { time datetime=(day) { (day) } }
+}
+
 /// Returns the hour of an instant in UTC.
 pub(crate) fn hour(at: Timestamp) -> String {
     short(&at.to_string(), 16)

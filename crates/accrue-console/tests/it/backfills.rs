@@ -53,6 +53,8 @@ fn a_backfill_says_what_closing_it_changes_and_is_closed_and_reverted() {
 
     let closed = desk.post(&format!("{path}/close"), Some(&session), &[]);
     assert_eq!(closed.location(), format!("/console{path}?done=backfill-closed"));
+    let page = desk.get(&path, Some(&session)).body;
+    assert!(page.contains("Closed, about to count") && !page.contains("Close the backfill"));
     while block_on(desk.billing.tick(100)).unwrap().more {}
     let cost = || {
         let costs = block_on(desk.account.subscription_costs(subscription, &Default::default()));
