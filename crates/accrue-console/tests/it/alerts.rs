@@ -24,7 +24,10 @@ fn a_threshold_says_when_it_would_have_fired() {
     assert!(empty.contains("No threshold yet") && !empty.contains("Create the alert"));
     // 600 tokens for 6 dollars on the 10th of March.
     let page = desk.get(&format!("{new}?watch=cost&thresholds=5.5,6.01"), Some(&session)).body;
-    assert!(page.contains("Would have fired</span></td><td><time datetime=\"2026-03-10\">2026-03-10<"), "{page}");
+    assert!(
+        page.contains("Would have fired</span></td><td><time datetime=\"2026-03-10\">2026-03-10<"),
+        "{page}"
+    );
     assert!(page.contains("Would not have fired"));
     assert!(page.contains("It would not fire now"), "of April there is no usage");
     for (wrong, fault) in [("x", "thresholds-fault"), ("1,1", "thresholds-fault")] {
