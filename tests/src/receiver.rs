@@ -18,6 +18,8 @@ pub struct Receiver {
 /// A request that was received.
 #[derive(Clone, Debug)]
 pub struct Received {
+    /// The path that it was sent to.
+    pub path: String,
     /// The headers, with their names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
@@ -50,7 +52,7 @@ impl Receiver {
         Ok(Self { address, received })
     }
 
-    /// Returns where it listens.
+    /// Returns where it listens: there, and at any other path.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
@@ -75,6 +77,7 @@ fn serve(stream: &TcpStream, received: &Sender<Received>) -> io::Result<()> {
         if reader.read_line(&mut line)? == 0 {
             return Ok(());
         }
+        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -87,7 +90,7 @@ fn serve(stream: &TcpStream, received: &Sender<Received>) -> io::Result<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         let body = String::from_utf8(body).map_err(io::Error::other)?;
-        let _ = received.send(Received { headers, body });
+        let _ = received.send(Received { path, headers, body });
         (&mut &*stream).write_all(b"HTTP/1.1 204 No Content\r\n\r\n")?;
     }
 }

@@ -12,6 +12,8 @@
     reason = "a test fails by a panic"
 )]
 
+mod arrivals;
+mod deliverers;
 mod deliveries;
 mod dice;
 mod forgetful;
@@ -25,7 +27,8 @@ mod verdict;
 mod work;
 
 pub use self::{
-    deliveries::{Delivered, Deliverers, Place, deliver},
+    deliverers::{Delivered, Deliverers},
+    deliveries::{Place, deliver},
     dice::Dice,
     host::{Host, Kind},
     life::{Ending, Figures, Life, kills},

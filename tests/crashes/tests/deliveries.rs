@@ -1,4 +1,5 @@
-//! Two processes that deliver webhook messages, of which one is killed at random, under load.
+//! Two processes that deliver webhook messages, of which one is killed at random, under load: each message comes, none more
+//! than twice, and those of a customer in their order.
 
 #![allow(
     clippy::expect_used,
@@ -17,10 +18,10 @@ use accrue_crash_tests::{Delivered, Deliverers, Kind, Place, kills};
 use accrue_postgres_server::{Server, is_installed, left_out};
 use serde_json::json;
 
-/// How many are killed in one folder, one after another: the clock of a folder has so many minutes.
+/// How many with a worker are killed in one folder, one after another: the clock of a folder goes on by a minute with each.
 const KILLS: u64 = 100;
 
-/// Kills processes of stores that are made anew, one after another.
+/// Kills processes whose workers run, of stores that are made anew, one after another.
 fn check<S>(new: impl Fn() -> (Place, S)) {
     let (mut left, mut twice) = (kills(5), 0);
     for seed in 1.. {
@@ -47,10 +48,10 @@ fn write(name: &str, delivered: &Delivered) {
     let Some(folder) = std::env::var_os("ACCRUE_RECEIVED") else { return };
     let file = Path::new(&folder).join(format!("{name}.jsonl"));
     let mut file = BufWriter::new(File::options().append(true).create(true).open(file).unwrap());
-    for of in &delivered.received {
+    for (of, secret) in delivered.requests() {
         let headers: serde_json::Map<_, _> =
             of.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        let line = json!({"headers": headers, "body": of.body, "secret": delivered.secret});
+        let line = json!({"headers": headers, "body": of.body, "secret": secret});
         writeln!(file, "{line}").unwrap();
     }
     file.flush().unwrap();
