@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Kills processes that deliver webhook messages, and has what arrived verified by the published clients of PyPI and of npm, and by the library of
-# Standard Webhooks. It needs what tests/clients/run.sh has installed. `ACCRUE_KILLS` says how many are killed.
+# Standard Webhooks. It needs what tests/clients/run.sh has installed. `ACCRUE_KILLS` says how many are killed at their work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
