@@ -28,7 +28,7 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByText('Tokens, region eu').first().waitFor();
   await sound(page);
   await page.getByRole('link', { name: 'New alert' }).first().click();
-  await page.getByRole('heading', { name: `The billing period from ${day(past.start)} to ${day(past.end)}` }).waitFor();
+  await page.getByRole('heading', { name: `The billing period from ${day(past.start)} to ${day(new Date(past.end - 1))}` }).waitFor();
   const plot = await page.locator('[data-drag] svg[data-ends]').first().boundingBox();
   const at = (part) => [plot.x + plot.width / 2, plot.y + plot.height * part];
   await page.mouse.move(...at(0.8));

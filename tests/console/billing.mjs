@@ -28,8 +28,8 @@ test('an invoice is issued, and made void', async () => {
   await page.getByLabel('Status').selectOption('draft');
   await page.getByRole('button', { name: 'Show' }).click();
   const list = page.getByRole('region', { name: 'Invoices, newest date first' });
-  const open = (amount) => list.getByRole('row').filter({ hasText: amount }).getByRole('link').first().click();
-  await open('12.75');
+  const follow = (amount) => list.getByRole('row').filter({ hasText: amount }).getByRole('link').first().click();
+  await follow('12.75');
   await page.getByText(work).waitFor();
   await sound(page);
   await page.getByRole('button', { name: 'Issue the invoice' }).click();
@@ -39,7 +39,7 @@ test('an invoice is issued, and made void', async () => {
   await enter('Invoices');
   await sound(page);
   remember('invoices');
-  await open('21.25');
+  await follow('21.25');
   await page.getByRole('button', { name: 'Issue the invoice' }).click();
   await page.getByText('The invoice was issued').waitFor();
   await page.getByRole('button', { name: 'Make it void' }).click();

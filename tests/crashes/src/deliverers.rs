@@ -22,7 +22,7 @@ use crate::{
 
 /// So long a process may take for what it is told.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most messages that are made before one is killed, less one.
+/// The most messages that are made before one is killed.
 const MESSAGES: usize = 60;
 /// So many microseconds later it is killed at most.
 const MICROS: usize = 3_000;

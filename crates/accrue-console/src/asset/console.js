@@ -44,8 +44,7 @@ for (const frame of document.querySelectorAll("[data-drag]")) {
     for (const end of ["y1", "y2"]) line.setAttribute(end, String(within));
     line.setAttribute("visibility", "visible");
     // Of several it is the last: the others stay.
-    const others = field.value.slice(0, field.value.lastIndexOf(",") + 1);
-    field.value = [others, String(Number(value.toFixed(places)))].join(others ? " " : "");
+    field.value = field.value.replace(/[^,; ]*$/, String(Number(value.toFixed(places))));
   };
   plot.classList.add("drags");
   plot.addEventListener("pointerdown", (event) => {

@@ -14,7 +14,7 @@ use accrue::{
 use http::StatusCode;
 use maud::{Markup, html};
 
-use super::period::{last_instant, newest_periods};
+use super::period::{last_instant, newest_periods, span};
 use crate::{
     answer::{Answer, Failure},
     request::Fields,
@@ -280,8 +280,7 @@ fn past(of: &Watched, thresholds: &[Decimal], period: Option<Timeframe>) -> Mark
             }
         }
     };
-    let when =
-        period.map(|of| format!("from {} to {}", time::day(of.start()), time::day(of.end())));
+    let when = period.map(span);
     html! {
         section aria-labelledby="past-title" {
             h2 id="past-title" { "The billing period " (when.unwrap_or_default()) }

@@ -187,6 +187,8 @@ async fn shown(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
         },
         None => None,
     };
+    let takes_events = backfill.status == BackfillStatus::Pending && !is_closing;
+    let closes = if takes_events { "Closes by itself (UTC)" } else { "Closed (UTC)" };
     let blank = Fields::default();
     let form = Form { name: "change", typed: &blank, faults };
     let customer = backfill.customer_id.map(|id| id.to_string());
@@ -204,10 +206,10 @@ async fn shown(visit: &Visit, faults: &Faults) -> Result<Markup, Failure> {
                 }
             }),
             ("Replaces what is there", html! { @if backfill.replace_existing_events { "Yes" } @else { "No" } }),
-            ("Closes by itself (UTC)", time::maybe(backfill.close_time)),
+            (closes, time::maybe(backfill.close_time)),
             ("Id", html! { span.id { (backfill.id) } }),
         ]))
-        @if backfill.status == BackfillStatus::Pending && !is_closing {
+        @if takes_events {
             p.note { "A program sends its events over the API, to " code { "/v1/ingest?backfill_id=" (backfill.id) } "." }
         }
         @match &preview {

@@ -35,6 +35,8 @@ use crate::{
 const ROWS: usize = 50;
 /// Subscriptions whose cost is computed.
 const COSTS: usize = 10;
+/// Subscriptions whose cost is drawn.
+const PLOTS: usize = 4;
 /// Ledgers whose balance is drawn.
 const LEDGERS: usize = 4;
 
@@ -57,8 +59,8 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         };
         let title = subscription::title(of, &related);
         rows.push(subscription_row(visit, of, &title, costs.last(), now));
-        if !costs.is_empty() {
-            let (id, title) = (format!("plot-cost-{at}"), format!("Cost of {title} so far"));
+        if !costs.is_empty() && plots.len() < PLOTS {
+            let (id, title) = (format!("plot-cost-{at}"), format!("{title}: cost so far"));
             let page = PageRequest::first(ROWS)?;
             let alerts = account.list_subscription_alerts(of.id, &all, &page).await;
             let alerts = known(alerts.map(|page| page.data))?;

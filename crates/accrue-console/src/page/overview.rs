@@ -32,15 +32,16 @@ const HOURS: u64 = 48;
 const CUSTOMERS: usize = 8;
 /// Messages that are shown.
 const MESSAGES: usize = 8;
-/// Messages that are counted, of each kind.
-const COUNTED: usize = 100;
+/// Messages that are counted: those that nobody has taken yet, and those that an endpoint has not.
+const WAITING: usize = 100;
+const UNDELIVERED: usize = 20;
 
 /// Shows the overview.
 pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
     let account = visit.account()?;
     let now = account.billing().now();
     let volumes = volumes(&account, now).await?;
-    let waiting = account.list_messages(&PageRequest::first_of_messages(COUNTED)?).await?;
+    let waiting = account.list_messages(&PageRequest::first_of_messages(WAITING)?).await?;
     let customers =
         account.list_customers(&ListFilter::default(), &PageRequest::first(CUSTOMERS)?).await?;
     let costs = costs(&account, &customers.data, now).await?;
@@ -68,7 +69,7 @@ pub(crate) async fn show(visit: &Visit) -> Result<Answer, Failure> {
         dl.figures {
             (figure("Events in this hour", &count(last), &format!("{} of 60 minutes", seconds / 60)))
             (figure("Events in 24 hours", &count(day), &rate(day)))
-            (figure("Messages not delivered", &count(undelivered), if is_more { "or more" } else { "they wait, or were given up" }))
+            (figure("Messages not delivered", &count(undelivered), if is_more { "or more" } else { "of 30 days" }))
         }
         section aria-label="Events" { (plot.draw()) }
         section aria-labelledby="costs-title" {
@@ -92,7 +93,8 @@ async fn undelivered(account: &Account, waiting: &Page<Message>) -> Result<(u64,
         without_payload: true,
         ..SentMessageFilter::default()
     };
-    let sent = account.list_sent_messages(&filter, &PageRequest::first(COUNTED)?).await?;
+    // Each is read with all of its attempts.
+    let sent = account.list_sent_messages(&filter, &PageRequest::first(UNDELIVERED)?).await?;
     let count = waiting.data.len().saturating_add(sent.data.len());
     Ok((count.try_into().unwrap_or(u64::MAX), waiting.has_more() || sent.has_more()))
 }

@@ -6,6 +6,7 @@ use accrue::{Timeframe, Timestamp, subscription::Subscription, usage::QueryTimef
 use maud::{Markup, html};
 
 use crate::{
+    request::Fields,
     view::{
         form::{Control, Faults, Field, Form},
         time,
@@ -70,10 +71,12 @@ impl Period {
             self.all.iter().map(|of| (of.start().to_string(), span(*of))).collect();
         let choices: Vec<_> =
             choices.iter().map(|(value, text)| (value.as_str(), text.as_str())).collect();
-        let form = Form { name: "shown", typed: &visit.query, faults: &Faults::default() };
+        let chosen = self.all.get(self.chosen).map(|of| of.start().to_string());
+        let typed = Fields::of([("period", chosen.unwrap_or_default())]);
+        let form = Form { name: "shown", typed: &typed, faults: &Faults::default() };
         let field = Field {
             name: "period",
-            label: "Billing period",
+            label: "Billing period (UTC)",
             hint: "",
             control: Control::Choice(&choices),
         };
@@ -95,7 +98,7 @@ pub(super) fn kept(visit: &Visit, name: &str) -> Markup {
 }
 
 /// Names the days of a billing period, in UTC.
-fn span(of: Timeframe) -> String {
+pub(super) fn span(of: Timeframe) -> String {
     format!("from {} to {}", time::day(of.start()), time::day(last_instant(of)))
 }
 

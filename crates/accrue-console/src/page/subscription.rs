@@ -242,6 +242,7 @@ fn price_plots(costs: &[Cost], last: &Cost) -> Markup {
         @if last.lines.len() > 1 {
             div.plots { @for (at, line) in last.lines.iter().enumerate().take(PLOTS) { (plot(at, line)) } }
         }
+        @if last.lines.len() > PLOTS { p.note { (last.lines.len() - PLOTS) " prices more are not drawn." } }
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) async fn message(visit: &Visit) -> Result<Answer, Failure> {
             ("Came up (UTC)", time::instant(message.created_at)),
             ("Id", html! { span.id { (message.id) } }),
         ]))
-        @if let Some(told) = &message.body { (super::why::why(visit, told, message.customer_id)) }
+        @if let Some(told) = &message.told { (super::why::why(visit, told, message.customer_id)) }
         @if visit.may(Role::Operate) {
             (form::button(visit, &visit.in_account(&["messages", &message.id.to_string(), "send-again"]), "Send again", ""))
         }

@@ -16,9 +16,6 @@ pub(crate) const MOST: usize = 1_024;
 /// How many passwords are hashed at once: each takes 19 MiB, and some 20 milliseconds of a core.
 const AT_ONCE: usize = 2;
 
-/// How many wait for that at most: whoever comes then is to try again.
-const WAITING: usize = 64;
-
 /// Memory in KiB, passes and lanes of argon2id: those that OWASP recommends first.
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 
@@ -27,8 +24,6 @@ const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 pub(super) struct Passwords {
     entropy: Box<dyn Entropy>,
     at_once: Arc<Semaphore>,
-    /// Those who wait, or are being hashed.
-    callers: Arc<Semaphore>,
     params: Params,
     /// What a password is held against where there is nobody: it takes as long.
     nobody: PasswordHash,
@@ -46,7 +41,6 @@ impl Passwords {
         Self {
             entropy: Box::new(entropy),
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
-            callers: Arc::new(Semaphore::new(AT_ONCE + WAITING)),
             params,
             nobody,
         }
@@ -84,7 +78,6 @@ impl Passwords {
         &self,
         work: impl FnOnce(&Argon2<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let _caller = self.callers.try_acquire_arc().ok_or_else(too_many)?;
         // The turn goes on for as long as the work, also where nobody waits for it any more.
         let turn = self.at_once.acquire_arc().await;
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone());
@@ -101,10 +94,6 @@ impl Passwords {
 
 fn unavailable(source: Box<dyn StdError + Send + Sync>) -> StoreError {
     StoreError::unavailable("there is no thread for a password").with_source(source)
-}
-
-fn too_many() -> StoreError {
-    StoreError::unavailable("too many passwords wait to be hashed")
 }
 
 /// Says what is wrong with a new password; none where it will do.
@@ -139,18 +128,6 @@ mod tests {
         assert!(!is("correct horse", None));
         assert_ne!(block_on(passwords.hash("correct horse")).unwrap(), hash, "with a salt");
         assert!(Phc::new(passwords.nobody.as_str()).is_ok());
-    }
-
-    #[test]
-    fn few_wait_for_their_passwords_and_the_others_are_to_try_again() {
-        let passwords = Passwords::new(SeededEntropy::new(1));
-        let waiting: Vec<_> = std::iter::from_fn(|| passwords.callers.try_acquire_arc()).collect();
-        assert_eq!(waiting.len(), AT_ONCE + WAITING);
-        assert!(block_on(passwords.hash("correct horse")).unwrap_err().can_be_retried());
-        drop(waiting);
-        for _ in 0..2 {
-            assert!(block_on(passwords.hash("correct horse")).is_ok(), "nobody waits any more");
-        }
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::{
 /// People of the store, who sign in with a password: the first one by a link for one use, others by an
 /// invitation.
 ///
-/// Passwords are hashed by argon2id on threads of their own, two at once while 64 wait: whoever comes then is answered 503.
-/// Ten failures of one e-mail address in a quarter of an hour are the most that are looked at. A browser that a person has signed in
+/// Passwords are hashed by argon2id on threads of their own, two at once, and ten failures of one e-mail address
+/// in a quarter of an hour are the most that are looked at. A browser that a person has signed in
 /// with has ten of its own: nobody is locked out of it by who knows the address.
 ///
 /// ```

@@ -175,11 +175,9 @@ fn the_cost_of_each_price_is_drawn_where_there_are_several() {
         assert!(page.contains(text), "{text}: {page}");
     }
     let page = desk.get(&format!("/a/acme/customers/{customer}"), Some(&session)).body;
-    for text in [
-        "Cost of Subscription to Pro so far",
-        "Cost of Subscription to Team so far",
-        "20.90\u{a0}USD",
-    ] {
+    for text in
+        ["Subscription to Pro: cost so far", "Subscription to Team: cost so far", "20.90\u{a0}USD"]
+    {
         assert!(page.contains(text), "{text}: {page}");
     }
 }

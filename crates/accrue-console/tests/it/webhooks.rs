@@ -1,7 +1,7 @@
 //! Endpoints are added, disabled and enabled by forms; messages are shown, and sent again.
 
 use accrue::{
-    Decimal, MessageId, PageRequest, PricingUnit, PropertyName,
+    Decimal, PageRequest, PricingUnit, PropertyName,
     alert::{NewAlert, ThresholdOverride, Thresholds},
     limits,
     person::Role,
@@ -177,15 +177,15 @@ fn an_alert_on_groups_is_shown_and_which_ones_fired() {
     desk.event("event-2", customer, 100);
     desk.event_of("event-3", customer, 710, [("team", "ml"), ("region", "<b>")]);
     let kind = "subscription.grouped_cost_exceeded";
-    let fired = waiting(&desk).into_iter().filter(|of| of.message_type() == kind);
-    for (message, texts) in fired.zip([
+    let texts = [
         ["team empty, region empty", "6.00\u{a0}USD", "7.00\u{a0}USD"],
         ["team ml, region &lt;b&gt;", "Nothing yet", "7.10\u{a0}USD"],
-    ]) {
-        for page in before_and_after_it_is_sent(&desk, message.id) {
-            for text in texts {
-                assert!(page.contains(text), "{text}: {page}");
-            }
+    ];
+    let fired = before_and_after_they_are_sent(&desk, kind);
+    assert_eq!(fired.len(), texts.len());
+    for (pages, texts) in fired.iter().zip(texts) {
+        for (page, text) in pages.iter().flat_map(|page| texts.map(|text| (page, text))) {
+            assert!(page.contains(text), "{text}: {page}");
         }
     }
 }
@@ -202,9 +202,9 @@ fn an_alert_on_too_many_groups_says_that_it_is_disabled() {
         let team = number.to_string();
         desk.event_of(&format!("event of {team}"), customer, 1, [("team", team.as_str())]);
     }
-    let kind = "subscription.alert_disabled";
-    let message = waiting(&desk).into_iter().find(|of| of.message_type() == kind).unwrap();
-    for page in before_and_after_it_is_sent(&desk, message.id) {
+    let disabled = before_and_after_they_are_sent(&desk, "subscription.alert_disabled");
+    assert_eq!(disabled.len(), 1);
+    for page in &disabled[0] {
         assert!(page.contains("Why it is disabled") && page.contains(">1001<"), "{page}");
     }
 }
@@ -215,49 +215,44 @@ fn waiting(desk: &Desk) -> Vec<Message> {
     block_on(desk.account.list_messages(&page)).unwrap().data
 }
 
-/// The page of a message that waits, and the same once it is to be sent: both say why an alert has fired.
-fn before_and_after_it_is_sent(desk: &Desk, message: MessageId) -> [String; 2] {
+/// The pages of all messages of a type that wait, and the same once they are to be sent: both say the same of why an alert
+/// has fired.
+fn before_and_after_they_are_sent(desk: &Desk, kind: &str) -> Vec<[String; 2]> {
     let session = desk.session_of(Role::Read);
-    let page = || desk.get(&format!("/a/acme/messages/{message}"), Some(&session)).body;
-    let before = page();
+    let of_kind = waiting(desk).into_iter().filter(|of| of.message_type() == kind);
+    let paths: Vec<_> = of_kind.map(|of| format!("/a/acme/messages/{}", of.id)).collect();
+    let pages = || paths.iter().map(|path| desk.get(path, Some(&session)).body);
+    let before: Vec<_> = pages().collect();
     while block_on(desk.billing.fan_out_messages(&Same("{}"), 100)).unwrap().more {}
-    let after = page();
     let why = |page: &str| {
         let why = page.split_once("<section aria-labelledby=\"why-title\">");
         why.map(|(_, rest)| rest.split("</section>").next().unwrap_or_default().to_owned())
     };
-    assert_eq!(why(&before), why(&after));
-    [before, after]
+    let both = before.into_iter().zip(pages()).map(|(before, after)| {
+        assert!(!before.contains("Body of the message") && after.contains("Body of the message"));
+        assert_eq!(why(&before), why(&after));
+        [before, after]
+    });
+    both.collect()
 }
 
 #[test]
 fn a_message_of_an_alert_says_what_was_before_and_what_caused_it() {
-    let desk = Desk::new();
-    let (customer, subscription) = desk.customer("Tokens");
-    let at = Thresholds::new([Decimal::parse("6.5").unwrap()]).unwrap();
-    let spend = NewAlert::spend_exceeded(PricingUnit::parse("USD").unwrap(), at);
-    block_on(desk.account.create_subscription_alert(subscription, spend).into_future()).unwrap();
-    desk.event("event-2", customer, 51);
-    let session = desk.session_of(Role::Read);
-    let waiting = waiting(&desk);
-    let overview = desk.get("/a/acme", Some(&session)).body;
-    assert!(overview.contains(&format!("<dd>{}", waiting.len())), "{overview}");
-    let mut alerts = 0;
-    for message in waiting {
-        let path = format!("/console/a/acme/messages/{}", message.id);
-        assert!(overview.contains(&path));
-        let pages = before_and_after_it_is_sent(&desk, message.id);
-        let figures = match message.message_type() {
-            "subscription.cost_exceeded" => ["Nothing yet", "6.00\u{a0}USD", "5.00\u{a0}USD"],
-            "subscription.spend_exceeded" => ["6.00\u{a0}USD", "6.51\u{a0}USD", "6.50\u{a0}USD"],
-            "subscription.usage_exceeded" => ["Nothing yet", ">600<", ">5<"],
-            _ => {
-                assert!(!pages.concat().contains("Why it fired"));
-                continue;
-            }
-        };
-        alerts += 1;
-        for page in pages {
+    for (kind, figures) in [
+        ("subscription.cost_exceeded", ["Nothing yet", "6.00\u{a0}USD", "5.00\u{a0}USD"]),
+        ("subscription.spend_exceeded", ["6.00\u{a0}USD", "6.51\u{a0}USD", "6.50\u{a0}USD"]),
+        ("subscription.usage_exceeded", ["Nothing yet", ">600<", ">5<"]),
+    ] {
+        let desk = Desk::new();
+        let (customer, subscription) = desk.customer("Tokens");
+        let at = Thresholds::new([Decimal::parse("6.5").unwrap()]).unwrap();
+        let spend = NewAlert::spend_exceeded(PricingUnit::parse("USD").unwrap(), at);
+        block_on(desk.account.create_subscription_alert(subscription, spend).into_future())
+            .unwrap();
+        desk.event("event-2", customer, 51);
+        let fired = before_and_after_they_are_sent(&desk, kind);
+        assert_eq!(fired.len(), 1, "{kind}");
+        for page in &fired[0] {
             for text in figures {
                 assert!(page.contains(text), "{text}: {page}");
             }
@@ -265,7 +260,24 @@ fn a_message_of_an_alert_says_what_was_before_and_what_caused_it() {
             assert!(page.contains("/a/acme/events?ids=event-"));
         }
     }
-    assert_eq!(alerts, 3);
+}
+
+#[test]
+fn messages_of_no_alert_do_not_say_why_and_those_that_wait_are_on_the_overview() {
+    let desk = Desk::new();
+    desk.customer("Tokens");
+    let session = desk.session_of(Role::Read);
+    let overview = desk.get("/a/acme", Some(&session)).body;
+    let waiting = waiting(&desk);
+    assert!(overview.contains(&format!("<dd>{}", waiting.len())), "{overview}");
+    for message in waiting {
+        assert!(overview.contains(&format!("/console/a/acme/messages/{}", message.id)));
+    }
+    for pages in before_and_after_they_are_sent(&desk, "customer.created") {
+        assert!(!pages.concat().contains("Why it fired"));
+    }
+    let overview = desk.get("/a/acme", Some(&session)).body;
+    assert!(overview.contains("<dd>0"), "nobody wants them: {overview}");
     let none = "/a/acme/messages/07070707-0707-7707-8707-070707070707";
     assert_eq!(desk.get(none, Some(&session)).status, StatusCode::NOT_FOUND);
 }

@@ -17,7 +17,9 @@ pub(crate) use super::{
     customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead, Footprint},
     deadline::{Deadline, Owner},
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
-    message::{DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, OutboxEntry},
+    message::{
+        DueAt, EndpointTurn, MessageBody, MessageEntry, MessageExpiry, MessageTold, OutboxEntry,
+    },
     plan::{
         Catalogue, DimensionalPriceGroupAlias, PlanAlias, PlanVersionEntry, PriceAlias,
         SharedAlerts,

@@ -40,6 +40,9 @@ pub(crate) struct MessageEntry {
     pub(crate) expanded_parts: u16,
     /// Number of parts of the body in standard style: none where no endpoint wants that.
     pub(crate) standard_parts: u16,
+    /// Whether what an alert has told is kept beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_of_alert: bool,
 }
 
 impl MessageEntry {
@@ -53,9 +56,12 @@ impl MessageEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageBody {
     pub(crate) text: String,
-    /// What an alert has told, beside the first part: the text has no place for what was before, and what caused it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) told: Option<Body>,
+}
+
+/// What an alert has told in a message that is sent: its body has neither the value before nor what caused it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MessageTold {
+    pub(crate) body: Body,
 }
 
 /// When a message is to be sent to an endpoint.

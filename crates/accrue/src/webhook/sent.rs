@@ -19,9 +19,9 @@ pub struct SentMessage {
     pub is_delivered: bool,
     /// Its body in expanded style, where that was asked for.
     pub payload: Option<String>,
-    /// What an alert has told, where it is a message of one and the payload was asked for: what is sent
-    /// says neither the value before, nor what caused it.
-    pub body: Option<Body>,
+    /// What an alert has told, where it is a message of one that was fetched by itself: what is sent says neither the
+    /// value before, nor what caused it. There is none of messages that earlier versions have sent.
+    pub told: Option<Body>,
     /// Where it stands with each endpoint that it was meant for.
     pub deliveries: Vec<Delivery>,
 }

@@ -101,6 +101,7 @@ fn story() -> Fixture {
     licenses::watch_all(&fixture);
     plan_changes::edit(&fixture);
     plan_changes::override_price(&fixture);
+    messages::send_of_an_alert(&fixture);
     fixture
 }
 

@@ -139,7 +139,7 @@ impl Billing {
         let wanted = entries.iter().zip(&deliveries).map(|(entry, of)| (entry, of.due.style));
         let bodies = sent_messages::bodies(&tx, &wanted.collect::<Vec<_>>()).await?;
         let all = deliveries.into_iter().zip(bodies);
-        Ok(all.map(|(delivery, body)| Outgoing { delivery, body: body.text }).collect())
+        Ok(all.map(|(delivery, body)| Outgoing { delivery, body }).collect())
     }
 
     /// Reports attempts to deliver messages to an endpoint: those that failed are to be sent again, as the

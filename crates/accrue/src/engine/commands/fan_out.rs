@@ -276,16 +276,16 @@ async fn take_one(
     rendered: &Rendered,
     entry: &OutboxEntry,
 ) -> Result<(), Error> {
-    let message_type = entry.body.message_type();
-    let OutboxEntry { id, place, created_at, told_at, .. } = *entry;
+    let OutboxEntry { id, place, created_at, told_at, body } = entry;
+    let (id, place, created_at) = (*id, *place, *created_at);
+    let message_type = body.message_type();
     let told_at = told_at.unwrap_or(created_at);
     let wanted = endpoints.iter().filter(|of| of.wants(message_type, told_at));
     let wanted: Vec<_> = wanted.collect();
-    let told = Some(&entry.body).filter(|body| body.is_of_alert()).cloned();
     let expanded_parts =
-        sent_messages::put_body(tx, id, PayloadStyle::Expanded, &rendered.expanded, told)?;
+        sent_messages::put_body(tx, id, PayloadStyle::Expanded, &rendered.expanded)?;
     let standard_parts = match &rendered.standard {
-        Some(text) => sent_messages::put_body(tx, id, PayloadStyle::Standard, text, None)?,
+        Some(text) => sent_messages::put_body(tx, id, PayloadStyle::Standard, text)?,
         None => 0,
     };
     let kept = Duration::from_secs(limits::MESSAGE_DAYS.saturating_mul(24 * 60 * 60));
@@ -299,8 +299,12 @@ async fn take_one(
         not_delivered: wanted.len(),
         expanded_parts,
         standard_parts,
+        is_of_alert: body.is_of_alert(),
     };
     sent_messages::save_new(tx, &entry)?;
+    if entry.is_of_alert {
+        sent_messages::put_told(tx, id, body)?;
+    }
     for endpoint in wanted {
         let (since, style) = (endpoint.enabled_from(tx.now), endpoint.payload_style);
         let due = DueDelivery { message: id, place, since, style };

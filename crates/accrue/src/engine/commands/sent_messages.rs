@@ -56,7 +56,7 @@ impl Account {
         Ok(Page { data: shown(&tx, data, !filter.without_payload).await?, next_cursor })
     }
 
-    /// Returns a message that endpoints are sent, with its body and its attempts.
+    /// Returns a message that endpoints are sent, with its body, its attempts, and what an alert has told in it.
     ///
     /// # Errors
     ///
@@ -65,8 +65,10 @@ impl Account {
     pub async fn fetch_sent_message(&self, id: MessageId) -> Result<SentMessage, Error> {
         let mut tx = self.reading();
         let entry = entry(&mut tx, id).await?;
+        let told = sent_messages::told(&tx, &entry).await?;
         let found = shown(&tx, vec![entry], true).await?.pop();
-        found.ok_or_else(|| Error::not_found("webhook event", id))
+        let found = found.ok_or_else(|| Error::not_found("webhook event", id))?;
+        Ok(SentMessage { told, ..found })
     }
 
     /// Has a message sent once more: to one endpoint, or to all that it was meant for. The schedule of attempts
@@ -114,15 +116,14 @@ async fn shown(
     let mut found = tx.peek(&slots.collect::<Vec<_>>()).await?.into_iter();
     let show = |of: MessageEntry| {
         let deliveries = found.by_ref().take(of.endpoints.len()).flatten().collect();
-        let (payload, body) = bodies.next().map(|of| (of.text.to_string(), of.told)).unzip();
         SentMessage {
             id: of.id,
             customer_id: of.place.queue.customer_id(),
             is_delivered: of.is_delivered(),
             message_type: of.message_type,
             created_at: of.created_at,
-            payload,
-            body: body.flatten(),
+            payload: bodies.next().map(|body| body.to_string()),
+            told: None,
             deliveries,
         }
     };

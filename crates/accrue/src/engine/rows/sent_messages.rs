@@ -6,15 +6,9 @@ use crate::{
     Error, MessageId,
     engine::kernel::Transaction,
     limits,
-    schema::{self, MessageBody, MessageEntry, MessageExpiry, Nothing},
+    schema::{self, MessageBody, MessageEntry, MessageExpiry, MessageTold, Nothing},
     webhook::{Body, PayloadStyle},
 };
-
-/// A body as it is sent, and what an alert has told in it.
-pub(in crate::engine) struct SentBody {
-    pub(in crate::engine) text: Arc<str>,
-    pub(in crate::engine) told: Option<Body>,
-}
 
 /// Splits a body into what fits rows.
 fn parts(mut text: &str) -> Vec<&str> {
@@ -31,17 +25,16 @@ fn parts(mut text: &str) -> Vec<&str> {
     parts
 }
 
-/// Writes a body, with what an alert has told, and returns the number of its parts.
+/// Writes a body, and returns the number of its parts.
 pub(in crate::engine) fn put_body(
     tx: &mut Transaction<'_>,
     id: MessageId,
     style: PayloadStyle,
     text: &str,
-    mut told: Option<Body>,
 ) -> Result<u16, Error> {
     let mut count = 0_u16;
     for text in parts(text) {
-        let body = MessageBody { text: text.to_owned(), told: told.take() };
+        let body = MessageBody { text: text.to_owned() };
         tx.put(&schema::message_body(tx.account, id, style, count), &body)?;
         count = count.saturating_add(1);
     }
@@ -52,7 +45,7 @@ pub(in crate::engine) fn put_body(
 pub(in crate::engine) async fn bodies(
     tx: &Transaction<'_>,
     wanted: &[(&MessageEntry, PayloadStyle)],
-) -> Result<Vec<SentBody>, Error> {
+) -> Result<Vec<Arc<str>>, Error> {
     let in_style = |(entry, style): &(&MessageEntry, PayloadStyle)| match style {
         PayloadStyle::Standard if entry.standard_parts > 0 => (*style, entry.standard_parts),
         _ => (PayloadStyle::Expanded, entry.expanded_parts),
@@ -64,15 +57,32 @@ pub(in crate::engine) async fn bodies(
     });
     let mut found = tx.peek(&slots.collect::<Vec<_>>()).await?.into_iter();
     let whole = |of: &(&MessageEntry, PayloadStyle)| {
-        let (mut text, mut told) = (String::new(), None);
-        for part in found.by_ref().take(usize::from(in_style(of).1)) {
-            let part = part.ok_or_else(|| Error::corrupt("a message has no body"))?;
-            text.push_str(&part.text);
-            told = told.or(part.told);
-        }
-        Ok(SentBody { text: text.into(), told })
+        let parts = found.by_ref().take(usize::from(in_style(of).1));
+        let text: Option<String> = parts.map(|part| part.map(|part| part.text)).collect();
+        text.map(Arc::from).ok_or_else(|| Error::corrupt("a message has no body"))
     };
     wanted.iter().map(whole).collect()
+}
+
+/// Writes what an alert has told in a message.
+pub(in crate::engine) fn put_told(
+    tx: &mut Transaction<'_>,
+    id: MessageId,
+    body: &Body,
+) -> Result<(), Error> {
+    tx.put(&schema::message_told(tx.account, id), &MessageTold { body: body.clone() })
+}
+
+/// Reads what an alert has told in a message.
+pub(in crate::engine) async fn told(
+    tx: &Transaction<'_>,
+    entry: &MessageEntry,
+) -> Result<Option<Body>, Error> {
+    if !entry.is_of_alert {
+        return Ok(None);
+    }
+    let found = tx.peek(&[schema::message_told(tx.account, entry.id)]).await?;
+    Ok(found.into_iter().flatten().next().map(|told| told.body))
 }
 
 /// Writes what is new of a message, and where it is found.
@@ -111,6 +121,9 @@ pub(in crate::engine) fn remove(tx: &mut Transaction<'_>, entry: &MessageEntry) 
     tx.delete(&schema::message_by_outcome(account, entry));
     tx.delete(&schema::message_expiry(entry.expires_at, account, entry.id));
     tx.delete(&schema::sent_message(account, entry.id));
+    if entry.is_of_alert {
+        tx.delete(&schema::message_told(account, entry.id));
+    }
     for (style, count) in [
         (PayloadStyle::Expanded, entry.expanded_parts),
         (PayloadStyle::Standard, entry.standard_parts),

@@ -70,6 +70,9 @@ tables! {
         read read_message_expiry();
     }
 
+    /// What an alert has told in a message that is sent.
+    message_told(account, message: MessageId) -> MessageTold;
+
     /// A message that waits.
     outbox(account, place: Place) = (account, place.queue, place.number) -> OutboxEntry {
         /// The messages of an account, by queue and number.

@@ -7,8 +7,25 @@ use accrue::{
 
 use crate::{
     deliveries::{Types, status, url},
-    support::fixture::{Fixture, block_on, run},
+    support::fixture::{Fixture, SUM, block_on, run, usage_alert},
 };
+
+/// A message of an alert that has fired, which is sent to nobody. It is of another account too.
+pub(super) fn send_of_an_alert(fixture: &Fixture) {
+    let Fixture { store, clock, billing, .. } = fixture;
+    let account = billing.account(AccountId::parse("aab").unwrap());
+    let (store, clock, billing) = (store.clone(), clock.clone(), billing.clone());
+    let fixture = &Fixture { store, clock, billing, account };
+    let sum = fixture.metric(SUM);
+    let customer = fixture.customer("eve").id;
+    let subscription = fixture.subscribe(customer, &fixture.plan());
+    let new = usage_alert(sum.id, &["1"]);
+    run(fixture.account.create_subscription_alert(subscription.id, new)).unwrap();
+    fixture.use_now("eve", "fires", "2");
+    let count = fixture.waiting(1_000).len();
+    block_on(fixture.billing.fan_out_messages(&Types::default(), count)).unwrap();
+    assert!(fixture.tables().contains(&"message_told"));
+}
 
 /// Messages to endpoints: one that takes them, and one that is sent them in a line and fails.
 ///
