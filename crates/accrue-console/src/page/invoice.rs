@@ -160,7 +160,7 @@ fn line_table(invoice: &Invoice) -> Markup {
                 td.number { (money(&of.amount, &PricingUnit::from(of.currency))) }
             }
         }
-        tr.total { th scope="row" { "Amount due" } td {} td {} td.number { (money(&invoice.amount_due, &unit)) } }
+        tr.total { th scope="row" { "Amount due" } td {} td {} td.number { (super::invoices::due(invoice)) } }
     };
     table(
         "Lines",

@@ -119,8 +119,16 @@ fn row(visit: &Visit, invoice: &Invoice, customer: Option<&str>) -> Markup {
             td { (time::instant(invoice.invoice_date)) }
             td { (time::maybe(invoice.due_date)) }
             td.number { (money(&invoice.total, &unit)) }
-            td.number { (money(&invoice.amount_due, &unit)) }
+            td.number { (due(invoice)) }
         }
+    }
+}
+
+/// Writes what is to be paid: nothing of an invoice that is void.
+pub(super) fn due(invoice: &Invoice) -> String {
+    match invoice.status {
+        InvoiceStatus::Void => "–".to_owned(),
+        _ => money(&invoice.amount_due, &invoice.currency.into()),
     }
 }
 

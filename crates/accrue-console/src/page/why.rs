@@ -58,27 +58,10 @@ fn group_row(name: &str, figures: &[String]) -> Markup {
     html! { tr { th scope="row" { (name) } @for figure in figures { td.number { (figure) } } } }
 }
 
-/// Shows groups that fired, with some figures of each; nothing where there are none.
-fn group_table(rows: &[Markup], figures: &[&'static str]) -> Markup {
-    fired("Groups that fired", "Group", rows, figures)
-}
-
-/// Shows licenses that have reached a threshold, with some figures of each; nothing where there are none.
-fn license_table(rows: &[Markup], figures: &[&'static str]) -> Markup {
-    fired("Licenses that reached it", "License", rows, figures)
-}
-
-fn fired(title: &str, each: &'static str, rows: &[Markup], figures: &[&'static str]) -> Markup {
-    if rows.is_empty() {
-        return html! {};
-    }
-    let figures = figures.iter().copied().map(Number);
-    let head: Vec<_> = [Text(each)].into_iter().chain(figures).collect();
+/// Shows what fired of what an alert watches one by one, with some figures of each.
+fn fired(title: &str, each: &'static str, rows: &[Markup], figures: [&'static str; 3]) -> Markup {
+    let head: Vec<_> = [Text(each)].into_iter().chain(figures.map(Number)).collect();
     table(title, &head, &html! { @for row in rows { (row) } })
-}
-
-fn too_many(count: u64, most: u64) -> [(&'static str, Markup); 2] {
-    [("Groups", html! { (count) }), ("Groups at most", html! { (most) })]
 }
 
 fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>) -> Markup {
@@ -90,7 +73,12 @@ fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>)
         let figures = [before, write(&of.value_after), write(&of.threshold)];
         group_row(&group(keys, &of.group_values), &figures)
     });
-    let table = group_table(&groups.collect::<Vec<_>>(), &["Before", "Cost", "Threshold"]);
+    let table = fired(
+        "Groups that fired",
+        "Group",
+        &groups.collect::<Vec<_>>(),
+        ["Before", "Cost", "Threshold"],
+    );
     section("Why it fired", &rows, &table)
 }
 
@@ -102,7 +90,12 @@ fn licenses_reached(visit: &Visit, of: &LicensesReached, customer: Option<String
         let figures = [before, percent(&of.value_after), percent(&of.threshold)];
         group_row(of.external_license_id.as_str(), &figures)
     });
-    let table = license_table(&licenses.collect::<Vec<_>>(), &["Before", "Drawn", "Threshold"]);
+    let table = fired(
+        "Licenses that reached it",
+        "License",
+        &licenses.collect::<Vec<_>>(),
+        ["Before", "Drawn", "Threshold"],
+    );
     section("Why it fired", &rows, &table)
 }
 
@@ -125,7 +118,8 @@ fn counted(
 fn disabled(visit: &Visit, of: &AlertDisabled, customer: Option<String>) -> Markup {
     let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
     let mut rows = vec![watches(&of.alert, &path)];
-    rows.extend(too_many(of.cardinality, of.cardinality_limit));
+    rows.push(("Groups", html! { (of.cardinality) }));
+    rows.push(("Groups at most", html! { (of.cardinality_limit) }));
     rows.extend(whose(visit, customer, &path));
     section("Why it is disabled", &rows, &html! {})
 }

@@ -70,6 +70,8 @@ fn an_invoice_is_made_void_once_and_a_reader_makes_none() {
     assert_eq!(done.location(), format!("/console{path}?done=invoice-void"));
     let page = desk.get(done.location(), Some(&session)).body;
     assert!(page.contains("nobody owes it") && page.contains("</span>Void</span>"));
+    let due = r#"Amount due</th><td></td><td></td><td class="number">–<"#;
+    assert!(page.contains(due), "{page}");
     for action in ["void", "issue"] {
         let again = desk.post(&format!("{path}/{action}"), Some(&session), &[]);
         assert_eq!(again.status, StatusCode::UNPROCESSABLE_ENTITY, "{action}");
