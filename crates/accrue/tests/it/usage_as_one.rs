@@ -263,7 +263,10 @@ fn take(world: &World, place: usize, step: &Step, events: &[(String, Used, Times
             let event = world.event(&format!("{place} filled"), used, now);
             let mut new = NewBackfill::new(used.filled(now));
             new.replace_existing_events = false;
-            new.close_time = Some(now.saturating_add(Duration::from_secs(hours * 3_600)));
+            // No two close at one instant: which comes first would be up to their ids.
+            let apart = Duration::from_micros(place.try_into().unwrap());
+            let closes = now.saturating_add(Duration::from_secs(hours * 3_600));
+            new.close_time = Some(closes.saturating_add(apart));
             new.customer = Some(external(world.who(used)).into());
             let backfill = run(account.create_backfill(new)).unwrap();
             run(account.ingest_backfill(backfill.id, [event])).is_ok()
