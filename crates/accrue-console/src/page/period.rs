@@ -33,8 +33,8 @@ pub(super) fn newest_periods(of: &Subscription, now: Timestamp) -> Vec<Timeframe
 /// The billing period that is shown.
 pub(super) struct Period {
     all: Vec<Timeframe>,
-    /// Place of the one that is chosen.
-    chosen: usize,
+    /// The one that is chosen; none where none has begun.
+    chosen: Option<Timeframe>,
     now: Timestamp,
 }
 
@@ -43,25 +43,25 @@ impl Period {
     pub(super) fn chosen(visit: &Visit, of: &Subscription, now: Timestamp) -> Self {
         let all = newest_periods(of, now);
         let start = visit.query.get("period").and_then(|text| Timestamp::parse(text).ok());
-        let chosen = all.iter().position(|period| Some(period.start()) == start).unwrap_or(0);
-        Self { all, chosen, now }
+        let chosen = all.iter().find(|period| Some(period.start()) == start);
+        Self { chosen: chosen.or(all.first()).copied(), all, now }
     }
 
-    /// Returns what is asked for: the current billing period has no end yet.
+    /// Returns it where it is over: the current one has no end yet.
+    fn over(&self) -> Option<Timeframe> {
+        self.chosen.filter(|period| period.end() <= self.now)
+    }
+
+    /// Returns what is asked for.
     pub(super) fn timeframe(&self) -> QueryTimeframe {
-        match self.all.get(self.chosen) {
-            Some(period) if period.end() <= self.now => (*period).into(),
-            _ => QueryTimeframe::Current,
-        }
+        self.over().map_or(QueryTimeframe::Current, Into::into)
     }
 
     /// Names it within a heading.
     pub(super) fn title(&self) -> String {
-        match self.all.get(self.chosen) {
-            Some(period) if period.end() <= self.now => {
-                format!("the billing period {}", span(*period))
-            }
-            _ => "this billing period".to_owned(),
+        match self.over() {
+            Some(period) => format!("the billing period {}", span(period)),
+            None => "this billing period".to_owned(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Period {
             self.all.iter().map(|of| (of.start().to_string(), span(*of))).collect();
         let choices: Vec<_> =
             choices.iter().map(|(value, text)| (value.as_str(), text.as_str())).collect();
-        let chosen = self.all.get(self.chosen).map(|of| of.start().to_string());
+        let chosen = self.chosen.map(|of| of.start().to_string());
         let typed = Fields::of([("period", chosen.unwrap_or_default())]);
         let form = Form { name: "shown", typed: &typed, faults: &Faults::default() };
         let field = Field {

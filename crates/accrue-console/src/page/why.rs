@@ -1,7 +1,7 @@
 //! Why an alert has fired, as it was told: what was before and after, to the last digit, and what caused it.
 
 use accrue::{
-    CustomerId, Decimal, SubscriptionId, Timeframe,
+    CustomerId, Decimal, Timeframe,
     alert::{
         Alert, AlertDisabled, BalanceCrossed, Cause, Condition, Exceeded, GroupsExceeded,
         LicensesReached,
@@ -65,7 +65,9 @@ fn fired(title: &str, each: &'static str, rows: &[Markup], figures: [&'static st
 }
 
 fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>) -> Markup {
-    let rows = counted(visit, (&of.alert, of.subscription_id), (of.timeframe, &of.cause), customer);
+    let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
+    let mut rows = vec![watches(&of.alert, &path)];
+    rows.extend(counted(visit, &path, (of.timeframe, &of.cause), customer));
     let keys = of.alert.condition.grouping_keys();
     let write = |number: &Decimal| written(&of.alert, number);
     let groups = of.groups.iter().map(|of| {
@@ -83,7 +85,9 @@ fn groups_exceeded(visit: &Visit, of: &GroupsExceeded, customer: Option<String>)
 }
 
 fn licenses_reached(visit: &Visit, of: &LicensesReached, customer: Option<String>) -> Markup {
-    let rows = counted(visit, (&of.alert, of.subscription_id), (of.timeframe, &of.cause), customer);
+    let path = visit.in_account(&["subscriptions", &of.subscription_id.to_string()]);
+    let mut rows = vec![watches(&of.alert, &path)];
+    rows.extend(counted(visit, &path, (of.timeframe, &of.cause), customer));
     let percent = |number: &Decimal| format!("{} %", grouped(number));
     let licenses = of.licenses.iter().map(|of| {
         let before = of.value_before.as_ref().map_or_else(|| "Nothing yet".to_owned(), percent);
@@ -99,19 +103,19 @@ fn licenses_reached(visit: &Visit, of: &LicensesReached, customer: Option<String
     section("Why it fired", &rows, &table)
 }
 
-/// Returns what an alert watched, when, and for whom.
+/// Returns over which time something was counted, what caused it, and whose it is.
 fn counted(
     visit: &Visit,
-    (alert, subscription): (&Alert, SubscriptionId),
+    path: &str,
     (timeframe, why): (Timeframe, &Cause),
     customer: Option<String>,
 ) -> Vec<(&'static str, Markup)> {
-    let path = visit.in_account(&["subscriptions", &subscription.to_string()]);
-    let mut rows = vec![watches(alert, &path)];
-    rows.push(("Counted from (UTC)", time::instant(timeframe.start())));
-    rows.push(("Counted to (UTC)", time::instant(timeframe.end())));
-    rows.push(("Caused by", cause(visit, why)));
-    rows.extend(whose(visit, customer, &path));
+    let mut rows = vec![
+        ("Counted from (UTC)", time::instant(timeframe.start())),
+        ("Counted to (UTC)", time::instant(timeframe.end())),
+        ("Caused by", cause(visit, why)),
+    ];
+    rows.extend(whose(visit, customer, path));
     rows
 }
 
@@ -131,10 +135,7 @@ fn exceeded(visit: &Visit, of: &Exceeded, customer: Option<String>) -> Vec<(&'st
     if let Some(metric) = of.alert.condition.metric_id() {
         rows.push(("Metric", html! { span.id { (metric) } }));
     }
-    rows.push(("Counted from (UTC)", time::instant(of.timeframe.start())));
-    rows.push(("Counted to (UTC)", time::instant(of.timeframe.end())));
-    rows.push(("Caused by", cause(visit, &of.cause)));
-    rows.extend(whose(visit, customer, &path));
+    rows.extend(counted(visit, &path, (of.timeframe, &of.cause), customer));
     rows
 }
 

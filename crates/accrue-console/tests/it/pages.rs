@@ -7,7 +7,7 @@ use accrue::{
     person::Role,
     plan::NewPlan,
     price::{Cadence, Charge, NewPrice},
-    subscription::NewSubscription,
+    subscription::{Cancellation, NewSubscription},
 };
 use http::StatusCode;
 
@@ -147,6 +147,24 @@ fn an_earlier_billing_period_is_shown() {
         assert!(before.contains(text), "{text}: {before}");
     }
     assert!(!before.contains("12.50\u{a0}USD"));
+}
+
+#[test]
+fn of_a_subscription_that_has_ended_the_last_billing_period_is_shown() {
+    let desk = Desk::new();
+    let (_, subscription) = desk.customer("Tokens");
+    desk.clock.advance(Duration::from_secs(60));
+    let canceled = desk.account.cancel_subscription(subscription, Cancellation::Immediate);
+    block_on(canceled.into_future()).unwrap();
+    desk.clock.advance(Duration::from_secs(90 * 24 * 60 * 60));
+    let session = desk.session_of(Role::Read);
+    let page = desk.get(&format!("/a/acme/subscriptions/{subscription}"), Some(&session)).body;
+    for text in
+        ["Ended", "Cost of the billing period from 2026-03-10 to 2026-03-10", "6.00\u{a0}USD"]
+    {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("shown-period"), "there is no other");
 }
 
 #[test]
