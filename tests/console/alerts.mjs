@@ -13,6 +13,20 @@ async function tryOut(thresholds) {
   await page.waitForURL((url) => url.searchParams.get('thresholds') === thresholds);
 }
 
+/** Drags the line in the plot from one part of its height to another, and returns the thresholds then. */
+async function drag(from, to) {
+  const plot = await page.locator('[data-drag] svg[data-ends]').first().boundingBox();
+  const at = (part) => [plot.x + plot.width / 2, plot.y + plot.height * part];
+  await page.mouse.move(...at(from));
+  await page.mouse.down();
+  await page.mouse.move(...at(to), { steps: 5 });
+  const dragged = await page.getByLabel('Thresholds').inputValue();
+  await page.mouse.up();
+  await page.waitForURL((url) => url.searchParams.get('thresholds') === dragged);
+  assert.equal(await page.getByLabel('Thresholds').inputValue(), dragged);
+  return dragged;
+}
+
 test('an alert is made in the plot, fires, and its message is delivered', async () => {
   await enter('Customers');
   await sound(page);
@@ -29,17 +43,12 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await sound(page);
   await page.getByRole('link', { name: 'New alert' }).first().click();
   await page.getByRole('heading', { name: `The billing period from ${day(past.start)} to ${day(new Date(past.end - 1))}` }).waitFor();
-  const plot = await page.locator('[data-drag] svg[data-ends]').first().boundingBox();
-  const at = (part) => [plot.x + plot.width / 2, plot.y + plot.height * part];
-  await page.mouse.move(...at(0.8));
-  await page.mouse.down();
-  await page.mouse.move(...at(0.5), { steps: 5 });
-  const dragged = Number(await page.getByLabel('Thresholds').inputValue());
-  assert.ok(dragged > 0, 'dragging says a value');
-  await page.mouse.up();
-  await page.waitForURL(/thresholds=/);
-  assert.equal(Number(await page.getByLabel('Thresholds').inputValue()), dragged);
+  const dragged = await drag(0.8, 0.5);
+  assert.ok(Number(dragged) > 0, 'dragging says a value');
   await sound(page);
+  await tryOut('5, 7');
+  const [first, last] = (await drag(0.8, 0.5)).split(', ');
+  assert.deepEqual([first, Number(last) > 7], ['5', true], 'the others stay');
   await tryOut('nothing');
   await page.getByText('One field is to be changed.').waitFor();
   await soundEverywhere(page);
@@ -72,6 +81,7 @@ test('an alert is made in the plot, fires, and its message is delivered', async 
   await page.getByRole('main').getByRole('link', { name: fired.type }).first().click();
   await page.getByText('204').first().waitFor();
   await page.getByRole('heading', { name: 'Why it fired' }).waitFor();
+  await page.getByRole('link', { name: 'event-20', exact: true }).waitFor();
   await page.getByRole('link', { name: 'Show the subscription' }).waitFor();
   await sound(page);
   remember('message');

@@ -51,7 +51,7 @@ test('a ledger and a plan are looked at', async () => {
   const credits = { entry_type: 'increment', amount: 20, currency: 'USD', expiry_date: new Date(Date.now() + 9e9).toISOString() };
   await create('/customers/external_customer_id/ada/credits/ledger_entry', credits);
   await create('/customers/external_customer_id/ada/credits/ledger_entry', { entry_type: 'decrement', amount: 7.5, currency: 'USD' });
-  await page.goto(shown.get('customer'));
+  await open(page, shown.get('customer'));
   await sound(page);
   await page.getByRole('region', { name: /^Balances/ }).getByRole('link', { name: 'USD' }).click();
   await page.getByText('12.50').first().waitFor();

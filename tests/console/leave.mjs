@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { open, sound, soundEverywhere } from './browser.mjs';
-import { PASSWORD, curl, name, page, shown } from './setting.mjs';
+import { PASSWORD, curl, name, page, shown, signIn } from './setting.mjs';
 
 test('a key that is revoked is good for nothing', async () => {
   await open(page, shown.get('keys'));
@@ -20,15 +20,10 @@ test('whoever has signed out is asked who they are', async () => {
   await soundEverywhere(page);
   await open(page, shown.get('customer'));
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  const signIn = async (password) => {
-    await page.getByLabel('E-mail address').fill('grace@example.com');
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-  };
-  await signIn('wrong wrong wrong');
+  await signIn(page, 'grace@example.com', 'wrong wrong wrong');
   await page.getByText('The e-mail address or the password is wrong.').waitFor();
   await soundEverywhere(page);
-  await signIn(PASSWORD);
+  await signIn(page, 'grace@example.com', PASSWORD);
   await page.getByText(name).first().waitFor();
 });
 

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { test } from 'node:test';
 
 import { LIGHTS, SIZES, open, sound, soundEverywhere, watched } from './browser.mjs';
-import { browser, context, faults, link, made, origin, page, path, pictures, remember, shown } from './setting.mjs';
+import { browser, context, enter, faults, link, made, origin, page, path, pictures, remember, shown } from './setting.mjs';
 
 test('every page holds on a phone and in the dark', async () => {
   await page.getByRole('link', { name: /Grace/ }).first().click();
@@ -71,17 +71,14 @@ test('a page works without script', async () => {
   const tab = await watched(plain, origin, faults);
   await open(tab, shown.get('customer'));
   assert.ok((await tab.getByRole('heading').count()) > 0);
-  const enter = (name) =>
-    tab.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
-
-  await enter('Events');
+  await enter('Events', tab);
   await tab.getByLabel('Ids of events').fill('event-7, no-such-event');
   await tab.getByRole('main').getByRole('button', { name: 'Search' }).click();
   const events = tab.getByRole('region', { name: 'Events' });
   await events.getByRole('rowheader', { name: 'event-7' }).waitFor();
   assert.equal(await events.locator('tbody tr').count(), 1);
 
-  await enter('People');
+  await enter('People', tab);
   await tab.getByLabel('Name', { exact: true }).fill('Margaret');
   await tab.getByLabel('E-mail address', { exact: true }).fill('margaret@example.com');
   await tab.getByLabel('Role', { exact: true }).selectOption('operate');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { answered, open, sound, soundEverywhere, watched } from './browser.mjs';
-import { PASSWORD, browser, enter, faults, made, origin, page, path, remember, shown } from './setting.mjs';
+import { PASSWORD, browser, enter, faults, made, origin, page, path, remember, shown, signIn } from './setting.mjs';
 
 const rowOf = (person) => page.getByRole('region', { name: 'People' }).getByRole('row').filter({ hasText: person });
 
@@ -99,17 +99,12 @@ test('somebody who is invited comes in, does what the role allows, and is out on
   await sound(page);
   await open(tab, path());
   await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
-  const signIn = async () => {
-    await tab.getByLabel('E-mail address').fill('barbara@example.com');
-    await tab.getByLabel('Password').fill(`${PASSWORD} of hers`);
-    await tab.getByRole('button', { name: 'Sign in' }).click();
-  };
-  await signIn();
+  await signIn(tab, 'barbara@example.com', `${PASSWORD} of hers`);
   await tab.getByText('The e-mail address or the password is wrong.').waitFor();
   await soundEverywhere(tab);
   await rowOf('Barbara').getByRole('button', { name: 'Enable' }).click();
   await page.getByText('The person can sign in again.').waitFor();
-  await signIn();
+  await signIn(tab, 'barbara@example.com', `${PASSWORD} of hers`);
   await tab.getByRole('heading', { name: 'Overview' }).waitFor();
   await sound(tab);
   await other.close();

@@ -65,8 +65,15 @@ export async function until(what, is) {
 }
 
 /** Follows a link of the navigation. */
-export const enter = (name) =>
-  page.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
+export const enter = (name, tab = page) =>
+  tab.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
+
+/** Signs somebody in, or not. */
+export async function signIn(tab, email, password) {
+  await tab.getByLabel('E-mail address').fill(email);
+  await tab.getByLabel('Password').fill(password);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+}
 
 /** Has a picture made of this page, without what a form has done. */
 export function remember(name, change = {}) {
