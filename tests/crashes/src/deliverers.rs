@@ -218,9 +218,12 @@ impl Deliverers {
             self.processes[*number].tell("settle");
         }
         for number in &self.working {
-            while let Some(message) = made(&self.processes[*number].hear()) {
+            let mut line = self.processes[*number].hear();
+            while let Some(message) = made(&line) {
                 self.made.insert(message);
+                line = self.processes[*number].hear();
             }
+            assert_eq!(line.trim(), "settled");
         }
         for request in self.receiver.all() {
             let is_strict = request.path.ends_with("/strict");
