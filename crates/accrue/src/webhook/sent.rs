@@ -20,7 +20,7 @@ pub struct SentMessage {
     /// Its body in expanded style, where that was asked for.
     pub payload: Option<String>,
     /// What an alert has told, where it is a message of one that was fetched by itself: what is sent says neither the
-    /// value before, nor what caused it. There is none of messages that earlier versions have sent.
+    /// value before, nor what caused it.
     pub told: Option<Body>,
     /// Where it stands with each endpoint that it was meant for.
     pub deliveries: Vec<Delivery>,
